@@ -116,7 +116,8 @@ set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calot
     calotype_tools calotype_image_io calotype_halide_runtime)
 set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeLinkable
-    AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime CalotypeTarget)
+    AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime
+    CalotypePythonModule CalotypeTarget)
 list(TRANSFORM calotype_helpers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cmake/package/\\1.cmake")
 
 configure_package_config_file(

@@ -13,12 +13,6 @@ function(add_calotype_python_extension TARGET)
         message(FATAL_ERROR "add_calotype_python_extension(${TARGET}): needs LIBRARIES; unknown: "
             "${ARG_UNPARSED_ARGUMENTS}")
     endif()
-    if(NOT ARG_MODULE_NAME)
-        set(ARG_MODULE_NAME "${TARGET}")
-    endif()
-    if(NOT ARG_OUTPUT_DIR)
-        set(ARG_OUTPUT_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-    endif()
     file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.cpp" CONTENT "\n")
     add_library(${TARGET} MODULE "${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.cpp")
     set(functions "")
@@ -39,16 +33,10 @@ function(add_calotype_python_extension TARGET)
             cuda_acquire_context cuda_release_context)
         target_link_options(${TARGET} PRIVATE "LINKER:--undefined=calotype_${symbol}")
     endforeach()
-    set_target_properties(${TARGET} PROPERTIES
-        PREFIX "" OUTPUT_NAME "_${ARG_MODULE_NAME}" LIBRARY_OUTPUT_DIRECTORY "${ARG_OUTPUT_DIR}")
-    list(JOIN functions "\", \"" names)
-    file(CONFIGURE OUTPUT "${ARG_OUTPUT_DIR}/${ARG_MODULE_NAME}.py" @ONLY CONTENT
-"\"\"\"Compiled pipelines.\"\"\"
-import os as _os
-from calotype.runtime import load as _load
-_library = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"_@ARG_MODULE_NAME@@CMAKE_SHARED_MODULE_SUFFIX@\")
-__all__ = [\"@names@\"]
+    _calotype_python_module(${TARGET} "Compiled pipelines."
+"from calotype.runtime import load as _load
 for _name in __all__:
     globals()[_name] = _load(_library, _name)
-")
+"
+        MODULE_NAME "${ARG_MODULE_NAME}" OUTPUT_DIR "${ARG_OUTPUT_DIR}" NAMES ${functions})
 endfunction()

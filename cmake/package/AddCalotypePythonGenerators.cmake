@@ -20,27 +20,16 @@ function(add_calotype_python_generators TARGET)
         message(FATAL_ERROR "add_calotype_python_generators(${TARGET}) needs the component compiler: "
             "find_package(Calotype COMPONENTS compiler)")
     endif()
-    if(NOT ARG_MODULE_NAME)
-        set(ARG_MODULE_NAME "${TARGET}")
-    endif()
-    if(NOT ARG_OUTPUT_DIR)
-        set(ARG_OUTPUT_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-    endif()
     add_library(${TARGET} MODULE ${ARG_SOURCES})
     target_link_libraries(${TARGET} PRIVATE Calotype::Calotype ${ARG_LINK_LIBRARIES})
-    set_target_properties(${TARGET} PROPERTIES
-        PREFIX "" OUTPUT_NAME "_${ARG_MODULE_NAME}" LIBRARY_OUTPUT_DIRECTORY "${ARG_OUTPUT_DIR}")
-    list(JOIN ARG_GENERATORS "\", \"" names)
-    file(CONFIGURE OUTPUT "${ARG_OUTPUT_DIR}/${ARG_MODULE_NAME}.py" @ONLY CONTENT
-"\"\"\"Generators written in C++.\"\"\"
-import os as _os
-import calotype as _ct
-_ct.load_plugin(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), \"_@ARG_MODULE_NAME@@CMAKE_SHARED_MODULE_SUFFIX@\"))
-__all__ = [\"@names@\"]
+    _calotype_python_module(${TARGET} "Generators written in C++."
+"import calotype as _ct
+_ct.load_plugin(_library)
 for _name in __all__:
     globals()[_name] = _ct.find_generator(_name)
 if len(__all__) == 1:
     call = globals()[__all__[0]].call
     compile_to_callable = globals()[__all__[0]].compile_to_callable
-")
+"
+        MODULE_NAME "${ARG_MODULE_NAME}" OUTPUT_DIR "${ARG_OUTPUT_DIR}" NAMES ${ARG_GENERATORS})
 endfunction()

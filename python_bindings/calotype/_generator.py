@@ -258,7 +258,10 @@ class Generator:
         return self._core.target()
 
     def context(self) -> GeneratorContext:
-        return GeneratorContext(self._core.target())
+        return GeneratorContext(self._core.target(), self._core.autoscheduler())
+
+    def autoscheduler(self) -> _core.AutoschedulerParams:
+        return self._core.autoscheduler()
 
     def using_autoscheduler(self) -> bool:
         return self._core.using_autoscheduler()
@@ -289,9 +292,7 @@ class Generator:
             value = _input_value(core, name, given[name])
             self._given[name] = value
             values.append(value)
-        core.build(values)
-        outputs = core.outputs()
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return _outputs(core, values)
 
 
 def _set_params(core: Any, params: Any) -> None:
@@ -340,6 +341,13 @@ def _input_value(core: Any, name: str, value: Any) -> Any:
     return image
 
 
+def _outputs(core: Any, inputs: List[Any]) -> Any:
+    """What the generator makes of its inputs: one, or a tuple of several."""
+    core.build(inputs)
+    outputs = core.outputs()
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
 class RegisteredGenerator:
     """A generator that a loaded library has registered, as those written in C++; see find_generator."""
 
@@ -360,16 +368,14 @@ class RegisteredGenerator:
         """The outputs, as Funcs of these inputs: by place or by name, lists for arrays."""
         core = self._make(generator_params)
         core.configure()
-        values = []
-        for name, value in _bind_inputs(core, args, kwargs).items():
-            listed = value if core.is_array(name) else [value]
-            if not isinstance(listed, (list, tuple)):
-                raise CompileError(f"input '{name}' of generator '{self.name}' is given {value!r}, must be a list")
-            values.append((name, [_input_value(core, name, v) for v in listed]))
-        by_name = dict(values)
-        core.build([by_name[name] for name in core.input_names()])
-        outputs = core.outputs()
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        given = _bind_inputs(core, args, kwargs)
+        return _outputs(core, [self._values(core, name, given[name]) for name in core.input_names()])
+
+    def _values(self, core: Any, name: str, value: Any) -> List[Any]:
+        listed = value if core.is_array(name) else [value]
+        if not isinstance(listed, (list, tuple)):
+            raise CompileError(f"input '{name}' of generator '{self.name}' is given {value!r}, must be a list")
+        return [_input_value(core, name, v) for v in listed]
 
     def compile_to_callable(self, generator_params: Optional[Dict[str, Any]] = None) -> Any:
         """The pipeline as a function of its inputs, then its outputs, in this process."""

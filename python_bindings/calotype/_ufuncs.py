@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """numpy's functions of expressions: numpy.sqrt(e) is sqrt(e), and an array times e is an array."""
 
+import functools
 import operator
 from typing import Any, Callable, Dict, Sequence
 
@@ -48,6 +49,23 @@ _functions: Dict[str, Callable[..., Any]] = {
 }
 
 
+def _clip(e: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    for bound in (a_min, min):
+        e = e if bound is None else _core.max(e, bound)
+    for bound in (a_max, max):
+        e = e if bound is None else _core.min(e, bound)
+    return e
+
+
+# Those of numpy's functions that are no ufuncs and whose own bodies cannot work on expressions.
+_other_functions: Dict[str, Callable[..., Any]] = {
+    "around": _core.round,
+    "clip": _clip,
+    "round": _core.round,
+    "where": _core.select,
+}
+
+
 def _boxed(operand: Any) -> Any:
     """As an array, so that numpy calls its loops for objects and not this again."""
     import numpy
@@ -75,3 +93,16 @@ def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: Dict[str, Any
             name = f"numpy.{ufunc.__name__}"
             error = TypeError(f"{name} has no counterpart for expressions of a pipeline")
         raise error from None
+
+
+def apply_function(function: Any, args: Sequence[Any], options: Dict[str, Any]) -> Any:
+    """What __array_function__ of expressions does: element by element where there are arrays."""
+    import numpy
+
+    ours = _other_functions.get(function.__name__)
+    if ours is None:
+        return function._implementation(*args, **options)
+    if any(isinstance(a, numpy.ndarray) for a in args):
+        ours = numpy.frompyfunc(functools.partial(ours, **options), len(args), 1)
+        return ours(*map(_boxed, args))
+    return ours(*args, **options)

@@ -2,6 +2,7 @@
 """Buffers and the arrays of other libraries: shared memory, order of axes, strides, lifetimes."""
 
 import array
+import ctypes
 import gc
 import weakref
 
@@ -52,6 +53,61 @@ def test_all_types_there_and_back(dtype):
     out = numpy.zeros_like(a)
     f.realize(out)
     assert numpy.array_equal(out, a)
+
+
+@pytest.mark.parametrize(
+    "letter, element",
+    [("b", ctypes.c_int8), ("H", ctypes.c_uint16), ("q", ctypes.c_int64), ("d", ctypes.c_double)],
+)
+def test_arrays_of_ctypes_and_of_the_standard_library(letter, element):
+    """Those of ctypes tell no strides."""
+    image = ct.ImageParam(numpy.dtype(letter), 2)
+    f = ct.Func()
+    f[x, y] = image[x, y] * 2
+    c = f.compile_to_callable([image])
+    rows = ((element * 4) * 3)(*[(element * 4)(*range(i, i + 4)) for i in (0, 10, 20)])
+    doubled = ((element * 4) * 3)()
+    c(rows, doubled)
+    assert [list(row) for row in doubled] == [[2 * (i + k) for k in range(4)] for i in (0, 10, 20)]
+    assert [ct.Buffer(rows).dim(i).stride() for i in range(2)] == [1, 4]
+    flat = array.array(letter, range(12))
+    view = memoryview(flat).cast("B").cast(letter, (3, 4))
+    c(view, doubled)
+    assert list(doubled[2]) == [16, 18, 20, 22]
+    line = ct.Buffer((element * 5)(*range(5)))
+    assert [line[i] for i in range(5)] == list(range(5))
+
+
+class Picture:
+    """As those of PIL: the bytes are made when they are asked for."""
+
+    def __init__(self, rows, **more):
+        self.rows, self.more = rows, more
+
+    @property
+    def __array_interface__(self):
+        memory = b"".join(bytes(row) for row in self.rows)
+        shape = (len(self.rows), len(self.rows[0]))
+        return {"shape": shape, "typestr": "|u1", "data": memory, "version": 3, **self.more}
+
+
+def test_interfaces_with_an_object_as_memory():
+    rows = [[1, 2, 3], [4, 5, 6]]
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    f = ct.Func("f")
+    f[x, y] = image[x, y] + 1
+    c = f.compile_to_callable([image])
+    out = numpy.zeros((2, 3), numpy.uint8)
+    c(Picture(rows), out)
+    assert numpy.array_equal(out, numpy.array(rows) + 1)
+    b = ct.Buffer(Picture(rows))
+    gc.collect()
+    assert [b[i, k] for k in range(2) for i in range(3)] == [1, 2, 3, 4, 5, 6]
+    lower = ct.Buffer(Picture(rows, shape=(1, 3), offset=3))
+    assert [lower[i, 0] for i in range(3)] == [4, 5, 6]
+    assert ct.Buffer(Picture(rows, strides=(-3, 1), offset=3))[0, 1] == 1
+    with pytest.raises(ct.ArgumentError, match="'f' is read-only, and written by the pipeline"):
+        c(out, Picture(rows))
 
 
 def views(a):

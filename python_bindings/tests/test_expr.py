@@ -187,6 +187,24 @@ def test_functions_of_numpy():
             getattr(numpy, name)(*[x] * getattr(numpy, name).nin)
 
 
+def test_functions_of_numpy_that_choose():
+    numpy = pytest.importorskip("numpy")
+    x, y = ct.vars("x y")
+    e = ct.f32(x)
+    for made, expected in [
+        (numpy.where(x > y, e, 2.0), ct.select(x > y, e, 2.0)),
+        (numpy.clip(e, 1, 5), ct.min(ct.max(e, 1), 5)),
+        (numpy.clip(e, None, numpy.float32(5)), ct.min(e, ct.f32(5))),
+        (numpy.clip(x, y, 5), ct.min(ct.max(x, y), 5)),
+        (numpy.round(e), ct.round(e)),
+    ]:
+        assert str(made) == str(expected)
+    chosen = numpy.where(x > 1, numpy.arange(3), x)
+    assert [str(c) for c in chosen] == [str(ct.select(x > 1, i, x)) for i in range(3)]
+    # What they do not choose is left to numpy.
+    assert [str(c) for c in numpy.ravel(e)] == [str(e)] and numpy.shape(e) == ()
+
+
 def test_arrays_of_expressions():
     numpy = pytest.importorskip("numpy")
     x, y = ct.vars("x y")

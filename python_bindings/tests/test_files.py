@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files that are compiled, images, targets, modules."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 
@@ -125,3 +127,13 @@ def test_names_of_halide():
     assert hl.HalideError is ct.Error and hl.imageio.imread is ct.imageio.imread
     for name in hl.__all__:
         assert getattr(hl, name) is not None
+
+
+def test_types_and_targets_are_pickled():
+    """As arguments of functions in other processes, and as members of what is copied."""
+    target = ct.Target("x86-64-linux-avx2-cuda-user_context")
+    for value in (ct.Int(8), ct.Float(32, 4), ct.BFloat(16), ct.Bool(), target):
+        for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+            assert again == value and again is not value
+    with pytest.raises(TypeError, match="cannot pickle 'Func' object"):
+        pickle.dumps(ct.Func())

@@ -204,6 +204,32 @@ def test_numbers_take_the_types_of_what_they_update():
         small[x] += 300
 
 
+def test_what_has_coordinates_is_not_iterated():
+    f, image = ct.Func("f"), ct.ImageParam(ct.UInt(8), 1)
+    f[x] = x
+    for grid in (f, image):
+        for use in (list, tuple, lambda g: 3 in g, lambda g: [*g]):
+            with pytest.raises(TypeError, match="not iterable|not a container|not a.* iterable"):
+                use(grid)
+    with pytest.raises(ct.CompileError, match="one"):
+        list(f[x])
+
+
+def test_text_of_a_func_at_coordinates():
+    f, g = ct.Func("shown_at"), ct.Func("unknown_at")
+    f[x] = x
+    assert repr(f[x + 1]) == "<calotype.FuncRef shown_at(x + 1)>"
+    assert repr(g[x]) == "<calotype.FuncRef unknown_at[...]>"
+
+
+def test_bounds_of_a_domain_are_integers():
+    for bound, type in ((2.5, "float32"), ("3", "handle"), (2**40, "int64")):
+        text = f"a bound of reduction domain .* has type {type}, must fit in int32"
+        with pytest.raises(ct.CompileError, match=text):
+            ct.RDom([(0, bound)])
+    assert ct.RDom([(0, ct.i64(7))]).x.extent() is not None
+
+
 def test_coordinates_as_a_list():
     x, y = ct.vars("x y")
     f, g, image = ct.Func("f"), ct.Func("g"), ct.ImageParam(ct.Int(32), 2)

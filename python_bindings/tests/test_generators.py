@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Generators in Python: parameters, inputs, outputs, in this process and from a command line."""
 
+import array
 import os
 import subprocess
 import sys
@@ -73,6 +74,8 @@ def test_call_gives_funcs():
 
 
 def test_errors_of_call():
+    real = ct.Func("real")
+    real[x, y] = ct.f32(x + y)
     wrong = {
         "has 2 inputs, 3 are given": lambda: Brighten.call(image(), 1.0, 3),
         "input 'gain' .*is missing": lambda: Brighten.call(image()),
@@ -81,12 +84,39 @@ def test_errors_of_call():
         "'image'.* takes a buffer, not a scalar": lambda: Brighten.call(3, 1.0),
         "'image'.* must be a Func": lambda: Brighten.call("text", 1.0),
         "must be a dict": lambda: Brighten.call(image(), 1.0, generator_params=[1]),
+        "'image' takes uint8, the buffer that is given has float32": lambda: Brighten.call(
+            array.array("f", [0, 1]), 1.0
+        ),
+        "'image' takes uint8, Func 'real' has float32": lambda: Brighten.call(real, 1.0),
+        "'image' takes 2 dimensions, the buffer that is given has 1": lambda: Brighten.call(
+            b"line", 1.0
+        ),
         "has no parameter 'ofset'": lambda: Brighten({"ofset": 1}),
         "offset": lambda: Brighten({"offset": "many"}),
     }
     for text, call in wrong.items():
         with pytest.raises(ct.CompileError, match=text):
             call()
+
+
+def test_generators_know_their_autoscheduler():
+    chosen = ct.AutoschedulerParams("careful", {"parallelism": "3"})
+    seen = []
+
+    @ct.generator
+    class Asks:
+        out = ct.OutputBuffer(int, 1)
+
+        def generate(self):
+            for params in (self.autoscheduler(), self.context().autoscheduler_params()):
+                seen.append((params.name, params.extra, self.using_autoscheduler()))
+            self.out[x] = x
+
+    ct.Pipeline.add_autoscheduler("careful", lambda *_: None)
+    with ct.GeneratorContext(ct.Target("host"), chosen):
+        Asks().compile_to_callable()
+    Asks().compile_to_callable()
+    assert seen == [("careful", {"parallelism": "3"}, True)] * 2 + [("", {}, False)] * 2
 
 
 def test_members_cannot_be_replaced():
@@ -229,30 +259,45 @@ int main() {
 """
 
 
-def test_cmake_runs_a_generator_in_python(tmp_path):
-    build_tree = os.environ.get("CALOTYPE_BUILD_DIR")
-    if not build_tree:
-        pytest.skip("CALOTYPE_BUILD_DIR names no build folder with the CMake package")
-    (tmp_path / "ramp_generator.py").write_text(SOURCE)
-    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
-    (tmp_path / "main.cpp").write_text(MAIN)
+class Downstream:
+    """A project in a folder that finds the CMake package; b is what it is built in."""
 
-    def run(*args, env=None):
+    def __init__(self, folder):
+        self.build_tree = os.environ.get("CALOTYPE_BUILD_DIR")
+        if not self.build_tree:
+            pytest.skip("CALOTYPE_BUILD_DIR names no build folder with the CMake package")
+        self.folder = folder
+
+    def run(self, *args):
+        paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(self.folder / "b")])
+        env = {**os.environ, "PYTHONPATH": paths}
         done = subprocess.run(
-            args, cwd=tmp_path, capture_output=True, text=True, env=env, check=False
+            args, cwd=self.folder, capture_output=True, text=True, env=env, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    run("cmake", "-G", "Ninja", "-B", "b", f"-DCMAKE_PREFIX_PATH={build_tree}", f"-DCalotype_PYTHON={sys.executable}")
-    run("cmake", "--build", "b")
-    assert run("b/main") == "100 121\n"
+    def configure(self, *args):
+        self.run("cmake", "-G", "Ninja", "-B", "b", f"-DCMAKE_PREFIX_PATH={self.build_tree}", *args)
+
+    def build(self):
+        self.run("cmake", "--build", "b")
+
+
+def test_cmake_runs_a_generator_in_python(tmp_path):
+    project = Downstream(tmp_path)
+    (tmp_path / "ramp_generator.py").write_text(SOURCE)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "main.cpp").write_text(MAIN)
+
+    project.configure(f"-DCalotype_PYTHON={sys.executable}")
+    project.build()
+    assert project.run("b/main") == "100 121\n"
     (tmp_path / "ramp_generator.py").write_text(SOURCE.replace("x * self.step", "x - self.step"))
-    run("cmake", "--build", "b")
-    assert run("b/main") == "93 96\n"
+    project.build()
+    assert project.run("b/main") == "93 96\n"
     code = "import array, ramps; o = array.array('i', [0] * 3); ramps.ramp(1, out=o); print(list(o))"
-    paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path / "b")])
-    assert run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": paths}) == "[-6, -5, -4]\n"
+    assert project.run(sys.executable, "-c", code) == "[-6, -5, -4]\n"
 
 
 CPP_GENERATORS = """
@@ -328,28 +373,13 @@ input 'in' of generator 'twice' is given 'text', must be a Func, ImageParam, Buf
 
 
 def test_generators_in_cpp_are_modules(tmp_path):
-    build_tree = os.environ.get("CALOTYPE_BUILD_DIR")
-    if not build_tree:
-        pytest.skip("CALOTYPE_BUILD_DIR names no build folder with the CMake package")
+    project = Downstream(tmp_path)
     (tmp_path / "generators.cpp").write_text(CPP_GENERATORS)
     (tmp_path / "CMakeLists.txt").write_text(CPP_CMAKE)
     (tmp_path / "use.py").write_text(CPP_USE)
-    paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path / "b")])
-    for args in (
-        ["cmake", "-G", "Ninja", "-B", "b", f"-DCMAKE_PREFIX_PATH={build_tree}"],
-        ["cmake", "--build", "b"],
-        [sys.executable, "use.py"],
-    ):
-        done = subprocess.run(
-            args,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": paths},
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines() == CPP_PRINTS.strip().splitlines()
+    project.configure()
+    project.build()
+    assert project.run(sys.executable, "use.py").splitlines() == CPP_PRINTS.strip().splitlines()
 
 
 def test_the_pipeline_of_a_generator_as_a_file(tmp_path):

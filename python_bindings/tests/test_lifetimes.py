@@ -2,11 +2,13 @@
 """What lives longer than it should, or not as long: at the end of the interpreter, in children, beside calls."""
 
 import array
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import weakref
 
 import calotype as ct
 import pytest
@@ -189,3 +191,45 @@ def test_what_printing_raises_is_carried_through(capsys):
         sys.stdout = before
     call(out)
     assert capsys.readouterr().out.split() == ["0", "1", "2"]
+
+
+def test_weak_references():
+    f, x = ct.Func(), ct.Var("x")
+    f[x] = x
+    things = [f, x, x + 1, ct.ImageParam(ct.UInt(8), 1), ct.Param(ct.Int(32)), ct.Pipeline(f)]
+    things.append(f.compile_to_callable([]))
+    references = [weakref.ref(thing) for thing in things]
+    assert [r() for r in references[:1]] == [f]
+    notes = weakref.WeakKeyDictionary({f: "kept"})
+    assert notes[f] == "kept"
+    del f, x, things
+    gc.collect()
+    assert [r() for r in references] == [None] * len(references) and not notes
+
+
+def test_other_interpreters_are_refused():
+    out = run(
+        "import importlib, sys\n"
+        "name = '_interpreters' if sys.version_info >= (3, 13) else '_xxsubinterpreters'\n"
+        "interpreters = importlib.import_module(name)\n"
+        "code = '\\n'.join((\n"
+        "    'for module in (\"calotype._core\", \"calotype.runtime._runtime\"):',\n"
+        "    '    try:',\n"
+        "    '        __import__(module)',\n"
+        "    '    except ImportError as error:',\n"
+        "    '        print(error, flush=True)'))\n"
+        "def elsewhere():\n"
+        "    other = interpreters.create()\n"
+        "    interpreters.run_string(other, code)\n"
+        "    interpreters.destroy(other)\n"
+        "elsewhere()\n"
+        "import calotype as ct, calotype.runtime\n"
+        "x, f = ct.Var('x'), ct.Func('f')\n"
+        "f[x] = x\n"
+        "print(f.realize([3])[2], flush=True)\n"
+        "elsewhere()\n"
+        "print(f.realize([4])[3])\n"
+    )
+    lines = out.splitlines()
+    refused = [i for i in lines if "main interpreter alone" in i or "subinterpreters" in i]
+    assert len(refused) == 4 and [i for i in lines if i not in refused] == ["2", "3"]

@@ -356,9 +356,12 @@ bool Array::import_buffer(PyObject *object) {
         dimensions = view_.ndim;
         read_only = view_.readonly != 0;
         device = {dlpack::CPU, 0};
-        for (int i = 0; i < dimensions; i++) {
-            extent[i] = view_.shape[i];
-            stride[i] = in_elements(view_.strides[i], view_.itemsize, i);
+        // Without strides, which arrays of ctypes never have, the elements follow one another.
+        int64_t dense = view_.itemsize;
+        for (int i = dimensions - 1; i >= 0; i--) {
+            extent[i] = view_.shape ? view_.shape[i] : view_.len / view_.itemsize;
+            stride[i] = in_elements(view_.strides ? view_.strides[i] : dense, view_.itemsize, i);
+            dense *= extent[i];
         }
         learn_numpy_array(object, view_, type);
     } catch (...) {
@@ -479,9 +482,49 @@ bool Array::import_interface(PyObject *object) {
     }
     take_interface(interface.get());
     device = {dlpack::CPU, 0};
-    Py_INCREF(object);
-    owner_ = object;
+    if (!view_.obj) {
+        Py_INCREF(object);
+        owner_ = object;
+    }
     return true;
+}
+
+// Of an address and whether that is read-only, or of an object that has the buffer protocol, which
+// pictures of PIL give: those bytes are made for who asks.
+void Array::take_interface_memory(PyObject *where, PyObject *offset) {
+    if (PyTuple_Check(where)) {
+        data = PyLong_AsVoidPtr(PyTuple_GetItem(where, 0));
+        read_only = PyObject_IsTrue(PyTuple_GetItem(where, 1)) == 1;
+        return;
+    }
+    if (PyObject_GetBuffer(where, &view_, PyBUF_SIMPLE) != 0) {
+        view_ = {};
+        return;
+    }
+    data = static_cast<uint8_t *>(view_.buf) + (offset ? PyLong_AsLongLong(offset) : 0);
+    read_only = view_.readonly != 0;
+}
+
+// All elements are within the memory of the object that the interface names.
+void Array::check_interface_memory() const {
+    if (!view_.obj) {
+        return;
+    }
+    const int64_t bytes = type.bytes();
+    int64_t first = static_cast<uint8_t *>(data) - static_cast<uint8_t *>(view_.buf);
+    int64_t last = first + bytes;
+    for (int i = 0; i < dimensions; i++) {
+        if (extent[i] == 0) {
+            return;
+        }
+        const int64_t reach = (extent[i] - 1) * stride[i] * bytes;
+        (reach < 0 ? first : last) += reach;
+    }
+    if (first < 0 || last > view_.len) {
+        throw ArrayError("the array's interface names " + std::to_string(view_.len) +
+                         " bytes, its elements are from " + std::to_string(first) + " to " +
+                         std::to_string(last));
+    }
 }
 
 // Before version 3 it does not say in the order of which stream the array is used; then DLPack is
@@ -532,8 +575,9 @@ void Array::take_interface(PyObject *interface) {
     PyObject *strides = PyDict_GetItemString(interface, "strides");
     PyObject *text = PyDict_GetItemString(interface, "typestr");
     const char *format = text ? PyUnicode_AsUTF8AndSize(text, nullptr) : nullptr;
-    if (!shape || !PyTuple_Check(shape) || !where || !PyTuple_Check(where) ||
-        PyTuple_Size(where) != 2 || !format || strlen(format) < 3) {
+    const bool is_memory = where && (PyObject_CheckBuffer(where) ||
+                                     (PyTuple_Check(where) && PyTuple_Size(where) == 2));
+    if (!shape || !PyTuple_Check(shape) || !is_memory || !format || strlen(format) < 3) {
         PyErr_Clear();
         throw ArrayError("the array's interface has no shape, data or typestr");
     }
@@ -558,8 +602,7 @@ void Array::take_interface(PyObject *interface) {
     type = type_of_letter(kind, size, format);
     check_dimensions(PyTuple_Size(shape));
     dimensions = int(PyTuple_Size(shape));
-    data = PyLong_AsVoidPtr(PyTuple_GetItem(where, 0));
-    read_only = PyObject_IsTrue(PyTuple_GetItem(where, 1)) == 1;
+    take_interface_memory(where, PyDict_GetItemString(interface, "offset"));
     if (PyErr_Occurred()) {
         throw ArrayError("the array's interface is wrong: " + take_python_error());
     }
@@ -574,6 +617,7 @@ void Array::take_interface(PyObject *interface) {
     if (!has_strides) {
         set_dense_strides();
     }
+    check_interface_memory();
 }
 
 }  // namespace calotype::python

@@ -92,6 +92,8 @@ private:
     void take_cuda_stream(PyObject *interface);
     void take_tensor(const dlpack::Tensor &tensor);
     void take_interface(PyObject *interface);
+    void take_interface_memory(PyObject *where, PyObject *offset);
+    void check_interface_memory() const;
     void set_dense_strides();
 
     // What keeps the memory: at most one of them.

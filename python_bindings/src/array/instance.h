@@ -20,4 +20,14 @@ T &instance(PyObject *object) {
     return *nanobind::inst_ptr<T>(object);
 }
 
+/// In another interpreter than the main one false, with an ImportError: what the modules and
+/// nanobind keep in static variables is of the interpreter that imports them first.
+inline bool is_main_interpreter() {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) {
+        return true;
+    }
+    PyErr_SetString(PyExc_ImportError, "calotype can be used in the main interpreter alone");
+    return false;
+}
+
 }  // namespace calotype::python

@@ -13,7 +13,7 @@ std::string text_of(const Expr &e) {
 }  // namespace
 
 void bind_expr(nb::module_ &m) {
-    nb::class_<Expr> c(m, "Expr", "A value that a pipeline computes.");
+    nb::class_<Expr> c(m, "Expr", "A value that a pipeline computes.", nb::is_weak_referenceable());
     c.def(nb::init<>())
         .def(
             "__init__", [](Expr *e, TextArg value) { new (e) Expr(value.get()); }, "value"_a)

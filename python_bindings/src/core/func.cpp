@@ -135,13 +135,15 @@ Func to_func(nb::handle h) {
 }
 
 void bind_func(nb::module_ &m) {
-    nb::class_<Func> c(m, "Func", "A function over an integer grid.");
+    nb::class_<Func> c(m, "Func", "A function over an integer grid.", nb::is_weak_referenceable());
     bind_constructors(c);
     bind_definition(c);
     bind_func_directives(c);
     bind_loop_directives(c);
     bind_gpu_directives(c);
     bind_func_compiling(c);
+    // Or Python would ask for f[0], f[1] and so on without an end.
+    c.attr("__iter__") = nb::none();
     bind_lambdas(m);
 }
 

@@ -17,6 +17,11 @@ bool is_defined(const FuncRef &ref) {
     return ref.function().has_pure_definition() || ref.function().has_extern_definition();
 }
 
+std::string text_of(const FuncRef &ref) {
+    return is_defined(ref) && ref.size() == 1 ? to_string(Expr(ref))
+                                              : ref.function().name() + "[...]";
+}
+
 // Values for a Func: beside its own ones, numbers of Python take their types.
 std::vector<Expr> values_for(const FuncRef &ref, nb::handle value) {
     if (!is_defined(ref) || nb::isinstance<FuncRef>(value)) {
@@ -157,6 +162,7 @@ void bind_func_ref(nb::module_ &m) {
         .def("size", &FuncRef::size)
         .def("__len__", &FuncRef::size)
         .def("equivalent_to", &FuncRef::equivalent_to, "other"_a)
+        .def("__repr__", [](const FuncRef &r) { return "<calotype.FuncRef " + text_of(r) + ">"; })
         .def(
             "__getitem__", [](const FuncRef &r, int i) { return r[checked_index(r, i)]; },
             "index"_a)

@@ -86,7 +86,8 @@ void bind_edges(ImageClass &c) {
 
 void bind_image_param(nb::module_ &m) {
     bind_dimension(m);
-    ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.");
+    ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.",
+                    nb::is_weak_referenceable());
     base.def(nb::init<>())
         .def("name", [](const OutputImageParam &p) { return p.defined() ? p.name() : ""; })
         .def("type", &OutputImageParam::type)
@@ -114,8 +115,10 @@ void bind_image_param(nb::module_ &m) {
         .def("__repr__",
              [](const OutputImageParam &p) { return describe_image(p, "OutputImageParam"); });
     bind_edges(base);
-    nb::class_<ImageParam, OutputImageParam>(m, "ImageParam", "A buffer that a pipeline takes.")
-        .def(nb::init<>())
+    nb::class_<ImageParam, OutputImageParam> image(
+        m, "ImageParam", "A buffer that a pipeline takes.", nb::is_weak_referenceable());
+    image.attr("__iter__") = nb::none();  // as that of Func
+    image.def(nb::init<>())
         .def(
             "__init__", [](ImageParam *p, TypeArg t, int d) { new (p) ImageParam(t.get(), d); },
             "type"_a, "dimensions"_a)

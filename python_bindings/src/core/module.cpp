@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The extension module calotype._core: the compiler.
 #include "bindings.h"
+#include "instance.h"
 #include "progress.h"
 
-NB_MODULE(_core, m) {
+NB_MODULE(_core_of_main, m) {
     using namespace calotype::python;
     // Its classes are made once in a process; who imports it anew, after it was taken out of
     // sys.modules, gets them again, with the exceptions of now.
@@ -53,4 +54,8 @@ NB_MODULE(_core, m) {
     bind_derivative(m);
     bind_autoschedulers(m);
     first = PyDict_Copy(nb::object(m.attr("__dict__")).ptr());
+}
+
+extern "C" NB_EXPORT PyObject *PyInit__core() {
+    return calotype::python::is_main_interpreter() ? PyInit__core_of_main() : nullptr;
 }

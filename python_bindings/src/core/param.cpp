@@ -68,7 +68,8 @@ void bind_constructors(nb::class_<Param<>> &c) {
 }  // namespace
 
 void bind_param(nb::module_ &m) {
-    nb::class_<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.");
+    nb::class_<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.",
+                          nb::is_weak_referenceable());
     bind_constructors(c);
     c.def("name", &Param<>::name)
         .def("type", &Param<>::type)

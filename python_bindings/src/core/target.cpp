@@ -94,6 +94,8 @@ void bind_target(nb::module_ &m) {
             "__eq__", [](const Target &a, const Target &b) { return a == b; }, nb::is_operator())
         .def(
             "__ne__", [](const Target &a, const Target &b) { return a != b; }, nb::is_operator())
+        .def("__getstate__", &Target::to_string)
+        .def("__setstate__", [](Target &t, const std::string &text) { new (&t) Target(text); })
         .def("__hash__", [](const Target &t) { return std::hash<std::string>()(t.to_string()); })
         .def("__str__", &Target::to_string)
         .def("__repr__", [](const Target &t) { return "<calotype.Target " + t.to_string() + ">"; });

@@ -119,6 +119,14 @@ void bind_type(nb::module_ &m) {
             "__ne__", [](const Type &a, const Type &b) { return a != b; }, nb::is_operator())
         .def(
             "__lt__", [](const Type &a, const Type &b) { return a < b; }, nb::is_operator())
+        .def("__getstate__",
+             [](const Type &t) {
+                 return std::vector{int(t.code()), t.bits(), t.lanes()};
+             })
+        .def("__setstate__",
+             [](Type &t, const std::vector<int> &state) {
+                 new (&t) Type(calotype_type_code_t(state.at(0)), state.at(1), state.at(2));
+             })
         .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
         .def("__str__", [](const Type &t) { return to_string(t); })
         .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });

@@ -33,7 +33,8 @@ void bind_var_or_rvar(nb::module_ &m) {
 }  // namespace
 
 void bind_var(nb::module_ &m) {
-    nb::class_<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.");
+    nb::class_<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.",
+                      nb::is_weak_referenceable());
     c.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def("name", &Var::name)

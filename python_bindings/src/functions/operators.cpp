@@ -163,6 +163,11 @@ void define_numpy() {
         return nb::module_::import_("calotype._ufuncs")
             .attr("apply")(ufunc, method, inputs, options);
     });
+    define("__array_function__",
+           [](nb::handle, nb::handle function, nb::handle, nb::handle args, nb::handle options) {
+               return nb::module_::import_("calotype._ufuncs")
+                   .attr("apply_function")(function, args, options);
+           });
 }
 
 }  // namespace

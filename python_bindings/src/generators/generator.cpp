@@ -84,6 +84,8 @@ void bind_generator(nb::module_ &m) {
         .def("build", &PythonGenerator::build)
         .def("arguments", [](const PythonGenerator &g) { return g.arguments(); })
         .def("target", [](const PythonGenerator &g) { return g.get_target(); })
+        .def("autoscheduler",
+             [](const PythonGenerator &g) { return g.context().autoscheduler_params(); })
         .def("using_autoscheduler", &GeneratorBase::using_autoscheduler)
         .def("name", [](const PythonGenerator &g) { return g.registered_name(); })
         .def("add_requirement", [](PythonGenerator &g, ExprArg condition, nb::args message) {

@@ -96,7 +96,7 @@ void register_for_barriers() {
 }  // namespace
 }  // namespace calotype::python
 
-NB_MODULE(_runtime, m) {
+NB_MODULE(_runtime_of_main, m) {
     using namespace calotype::python;
     register_for_barriers();
     nb::set_leak_warnings(false);
@@ -111,7 +111,7 @@ NB_MODULE(_runtime, m) {
     }
     nb::register_exception_translator(translate);
     bind_prefetch(m);
-    nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernel_slots()))
+    nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernel_slots()), nb::is_weak_referenceable())
         .def(nb::init<const std::string &, const std::string &>(), "path"_a, "name"_a = "")
         .def_prop_ro("_name", &Kernel::name)
         .def_prop_ro("target", &Kernel::target, "What it was compiled for.")
@@ -137,4 +137,8 @@ NB_MODULE(_runtime, m) {
         .def("cache_stats", &stats_of,
              "Counts of the cache of device code of the library's runtime.");
     first = PyDict_Copy(nb::object(m.attr("__dict__")).ptr());
+}
+
+extern "C" NB_EXPORT PyObject *PyInit__runtime() {
+    return calotype::python::is_main_interpreter() ? PyInit__runtime_of_main() : nullptr;
 }
