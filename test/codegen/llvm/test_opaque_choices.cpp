@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which values code generation is told nothing of, so that it does not compute them again.
+#include <gtest/gtest.h>
+
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/SourceMgr.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "codegen/llvm/opaque_choices.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Names of what is frozen in a function of two blocks, the second of which is a loop.
+std::vector<std::string> frozen(const std::string &entry, const std::string &loop) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    const std::string text = "declare i32 @llvm.smin.i32(i32, i32)\n"
+                             "define void @f(i32 %a, i32 %b, i1 %c, <4 x i32> %v, ptr %to) {\n"
+                             "entry:\n" +
+                             entry +
+                             "br label %loop\n"
+                             "loop:\n" +
+                             loop +
+                             "br i1 %c, label %loop, label %end\n"
+                             "end:\n"
+                             "ret void\n"
+                             "}\n";
+    const auto module = llvm::parseAssemblyString(text, error, context);
+    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
+    make_choices_opaque(*module);
+    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    std::vector<std::string> names;
+    for (llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
+        if (const auto *freeze = llvm::dyn_cast<llvm::FreezeInst>(&i)) {
+            names.push_back(freeze->getOperand(0)->getName().str());
+            EXPECT_TRUE(freeze->getOperand(0)->hasOneUse()) << names.back();
+        }
+    }
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(OpaqueChoices, BoundsThatALoopUses) {
+    for (const char *value :
+         {"call i32 @llvm.smin.i32(i32 %a, i32 %b)", "select i1 %c, i32 %a, i32 %b",
+          "sdiv i32 %a, %b", "udiv i32 %a, %b", "srem i32 %a, %b", "urem i32 %a, %b",
+          "ashr i32 %a, 3", "lshr i32 %a, 3"}) {
+        EXPECT_EQ(frozen(std::string("%x = ") + value + "\n", "store i32 %x, ptr %to\n"),
+                  Names{"x"})
+            << value;
+    }
+}
+
+TEST(OpaqueChoices, AllUsesAreOfWhatIsFrozen) {
+    EXPECT_EQ(frozen("%x = sdiv i32 %a, %b\n"
+                     "%y = call i32 @llvm.smin.i32(i32 %x, i32 %b)\n",
+                     "store i32 %x, ptr %to\n"
+                     "store i32 %y, ptr %to\n"),
+              (Names{"x", "y"}));
+}
+
+TEST(OpaqueChoices, SumsVectorsConditionsAndWhatOneBlockUsesStay) {
+    EXPECT_EQ(frozen("%x = add i32 %a, %b\n", "store i32 %x, ptr %to\n"), Names());
+    EXPECT_EQ(frozen("%x = mul i32 %a, %b\n", "store i32 %x, ptr %to\n"), Names());
+    EXPECT_EQ(frozen("%x = sdiv <4 x i32> %v, %v\n", "store <4 x i32> %x, ptr %to\n"), Names());
+    EXPECT_EQ(frozen("%x = select i1 %c, i1 true, i1 false\n", "store i1 %x, ptr %to\n"), Names());
+    EXPECT_EQ(frozen("%x = sdiv i32 %a, %b\nstore i32 %x, ptr %to\n", ""), Names());
+}
+
+}  // namespace
+
+}  // namespace calotype::internal
