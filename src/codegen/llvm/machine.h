@@ -18,9 +18,12 @@ class FunctionEmitter;
 
 /// What LLVM has to know of a target: "x86_64-unknown-linux-gnu", the names of the processors to
 /// compile and to tune for, the attributes "+sse4.1,+avx,...", and the widest register for vectors.
+/// Optimisations alone are told `optimizer_features` as well: what they should not make of other
+/// code, though the target has it.
 struct LlvmTarget {
     std::string triple, processor, tuning, features;
     int vector_bits = 0;
+    std::string optimizer_features = {};
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a

@@ -16,6 +16,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/opaque_choices.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -43,6 +44,19 @@ void prepare_module(llvm::Module &module, const Target &target) {
     module.setPICLevel(llvm::PICLevel::BigPIC);
 }
 
+namespace {
+
+// In place of those that the function has.
+void add_features(llvm::Function &function, const LlvmTarget &known, bool to_optimize) {
+    std::vector<std::string> parts = {known.features, to_optimize ? known.optimizer_features : ""};
+    std::erase(parts, "");
+    if (!parts.empty()) {
+        function.addFnAttr("target-features", join(parts, ","));
+    }
+}
+
+}  // namespace
+
 void add_target_attributes(llvm::Function &function, const Target &target) {
     if (target.arch == Target::ArchUnknown) {
         return;  // a device's: all that the module holds is for one processor
@@ -50,9 +64,7 @@ void add_target_attributes(llvm::Function &function, const Target &target) {
     const LlvmTarget known = machine_for(target).llvm_target(target);
     function.addFnAttr("target-cpu", known.processor);
     function.addFnAttr("tune-cpu", known.tuning);
-    if (!known.features.empty()) {
-        function.addFnAttr("target-features", known.features);
-    }
+    add_features(function, known, true);
     function.addFnAttr("prefer-vector-width", std::to_string(known.vector_bits));
     if (target.has_feature(Target::EnableBacktraces)) {
         function.addFnAttr("frame-pointer", "all");
@@ -131,6 +143,16 @@ void optimize(llvm::Module &module, const Target &target) {
 
 namespace {
 
+// SLP would gather what is loaded lane by lane; where a mask asks for a gather, it is one.
+void drop_optimizer_features(llvm::Module &module, const Target &target) {
+    const LlvmTarget known = machine_for(target).llvm_target(target);
+    for (llvm::Function &function : module) {
+        if (!known.optimizer_features.empty() && function.hasFnAttribute("target-features")) {
+            add_features(function, known, false);
+        }
+    }
+}
+
 // LLVM's clone leaves the addresses of blocks that tables hold, as those of coverage do, in the
 // module that it copies.
 std::unique_ptr<llvm::Module> copy_of(const llvm::Module &module, const Target &target) {
@@ -155,6 +177,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }
     make_choices_opaque(*copy);
+    drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

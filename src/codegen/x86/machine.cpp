@@ -66,8 +66,12 @@ public:
     }
     LlvmTarget llvm_target(const Target &target) const override {
         initialize_back_end();
-        return {triple_of(target), "x86-64", x86_tuning(target), x86_features(target),
-                vector_register_bits(target, true)};
+        return {triple_of(target),
+                "x86-64",
+                x86_tuning(target),
+                x86_features(target),
+                vector_register_bits(target, true),
+                has_fast_gather(target) ? "" : "+prefer-no-gather,+prefer-no-scatter"};
     }
     bool has_fused_multiply_add(const Target &target) const override {
         return target.has_feature(Target::FMA);

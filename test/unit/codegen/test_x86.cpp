@@ -42,6 +42,26 @@ TEST(X86, StoresAroundTheCache) {
     }
 }
 
+/// Lane by lane where the processor gathers slowly, which LLVM does not undo; with a mask never.
+TEST(X86, GathersAreThoseThatPay) {
+    const Expr index =
+        max(min(cast(Int(32, 32), load(Float(32, 32), "a")), Broadcast::make(255, 32)),
+            Broadcast::make(0, 32));
+    const Expr looked_up = Load::make(Float(32, 32), "b", index, const_true(32), {});
+    const Expr table = cast(Int(32, 32), looked_up);
+    const Expr masked = Load::make(Float(32, 32), "b", load(Int(32, 32), "a"),
+                                   load(Int(32, 32), "c") > Broadcast::make(0, 32), {});
+    const std::string features = "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake";
+    for (const auto &[more, is_fast] :
+         {std::pair("", true), std::pair("-avx512_cannonlake-avx512_zen4", false)}) {
+        const std::string target = features + more;
+        EXPECT_EQ(assembly(target.c_str(), table).find("vgather") != std::string::npos, is_fast)
+            << assembly(target.c_str(), table);
+        EXPECT_NE(assembly(target.c_str(), masked).find("vgather"), std::string::npos)
+            << assembly(target.c_str(), masked);
+    }
+}
+
 /// A register of lanes that only pad others would have an undefined index. LLVM takes any register
 /// for it, also that of the result, which is no instruction.
 TEST(X86, GathersHaveNoRegisterOfPadding) {
