@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of Python that pipelines call, as if they were C functions."""
 
-import ctypes
 from typing import Any, Callable, List, Optional
 
 from . import _core
@@ -10,27 +9,29 @@ from ._errors import CompileError
 __all__ = ["ExternFunction", "extern_function"]
 
 _C_TYPES = {
-    "bool": ctypes.c_bool,
-    "int8": ctypes.c_int8,
-    "uint8": ctypes.c_uint8,
-    "int16": ctypes.c_int16,
-    "uint16": ctypes.c_uint16,
-    "int32": ctypes.c_int32,
-    "uint32": ctypes.c_uint32,
-    "int64": ctypes.c_int64,
-    "uint64": ctypes.c_uint64,
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
+    "bool": "c_bool",
+    "int8": "c_int8",
+    "uint8": "c_uint8",
+    "int16": "c_int16",
+    "uint16": "c_uint16",
+    "int32": "c_int32",
+    "uint32": "c_uint32",
+    "int64": "c_int64",
+    "uint64": "c_uint64",
+    "float32": "c_float",
+    "float64": "c_double",
 }
 
 
 def _c_type(what: str, type: Any) -> Any:
     if not isinstance(type, _core.Type):
         raise CompileError(f"{what} of an extern function has type {type!r}, must be a Type")
-    found = ctypes.c_void_p if type.is_handle() else _C_TYPES.get(str(type))
+    import ctypes  # here: programs without extern functions do without it
+
+    found = "c_void_p" if type.is_handle() else _C_TYPES.get(str(type))
     if found is None:
         raise CompileError(f"{what} of an extern function has type {type}, which no C function has")
-    return found
+    return getattr(ctypes, found)
 
 
 class ExternFunction:
@@ -43,6 +44,8 @@ class ExternFunction:
     ) -> None:
         if not callable(function):
             raise CompileError(f"{function!r} is no extern function, must be callable")
+        import ctypes
+
         types = [_c_type(f"argument {i}", t) for i, t in enumerate(arguments)]
         if on_error is None:
             on_error = -1 if ctypes.c_void_p in types else 0

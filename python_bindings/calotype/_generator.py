@@ -15,7 +15,6 @@
         ct.main()
 """
 
-import inspect
 import sys
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -221,6 +220,10 @@ class Generator:
 
     def configure(self) -> None:
         """May be defined by a generator: adds inputs and outputs."""
+
+    def allow_out_of_order_inputs_and_outputs(self) -> bool:
+        """For programs that define it: inputs come before outputs here, however they are declared."""
+        return True
 
     def generate(self) -> None:
         raise CompileError(f"generator '{self._core.name()}' has no method generate")
@@ -429,7 +432,7 @@ def generator(name: Any = "") -> Callable:
         return generator()(name)
 
     def decorate(cls: type) -> type:
-        if not inspect.isclass(cls):
+        if not isinstance(cls, type):
             raise CompileError("@generator stands before a class")
         if not issubclass(cls, Generator):
             kept = ("__module__", "__doc__", "__qualname__")

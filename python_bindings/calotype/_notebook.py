@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What notebooks show of objects."""
 
-import html
 import os
-import tempfile
 from typing import Any, Dict, Optional
 
 from . import _core
 from ._errors import Error
 
 
+# html and tempfile are loaded where they are used: they take longer than the rest of this package.
+def _escaped(text: str) -> str:
+    import html
+
+    return html.escape(text)
+
+
 class Report(Dict[str, int]):
     """Counts by name, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
-        rows = (f"<tr><th>{html.escape(k)}</th><td>{v}</td></tr>" for k, v in self.items())
+        rows = (f"<tr><th>{_escaped(k)}</th><td>{v}</td></tr>" for k, v in self.items())
         return f"<table>{''.join(rows)}</table>"
 
 
@@ -38,6 +43,8 @@ def _png_of(buffer: _core.Buffer) -> Optional[bytes]:
     channels = 0 if imageio._is_interleaved(buffer) else 2
     if len(extents) not in (2, 3) or 0 in extents or (len(extents) == 3 and extents[channels] > 4):
         return None
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "buffer.png")
         try:
@@ -51,15 +58,17 @@ def _png_of(buffer: _core.Buffer) -> Optional[bytes]:
 def _html_of(f: Any) -> str:
     """The loops that the schedule makes, or why there are none."""
     if not f.defined():
-        return f"<pre>{html.escape(repr(f))}</pre>"
+        return f"<pre>{_escaped(repr(f))}</pre>"
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "loops.stmt")
         try:
             f.compile_to_conceptual_stmt(path, f.infer_arguments())
         except Error as e:
-            return f"<pre>{html.escape(repr(f))}\n{html.escape(str(e))}</pre>"
+            return f"<pre>{_escaped(repr(f))}\n{_escaped(str(e))}</pre>"
         with open(path) as file:
-            return f"<pre>{html.escape(file.read())}</pre>"
+            return f"<pre>{_escaped(file.read())}</pre>"
 
 
 def install() -> None:

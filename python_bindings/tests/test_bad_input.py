@@ -376,3 +376,63 @@ def test_expressions_are_freed_however_deep():
     for _ in range(300000):
         e = e + y
     del e
+
+
+def test_results_whose_elements_share_memory(copy):
+    np = pytest.importorskip("numpy")
+    row, source = np.zeros(4, np.uint8), np.ones((4, 4), np.uint8)
+    shared = np.lib.stride_tricks.as_strided(row, (4, 4), (0, 1))
+    text = "stride 0 in dimension 1 of extent 4, its elements share memory"
+    for out in (shared, ct.Buffer(shared)):
+        with pytest.raises(ct.ArgumentError, match=f"argument 'copied' has {text}"):
+            copy(source, out)
+        f = ct.Func("f")
+        f[x, y] = ct.u8(x + y)
+        with pytest.raises(ct.Error, match=text):
+            f.realize(out)
+    out = np.zeros((4, 4), np.uint8)
+    copy(shared + 1, out)
+    assert out.sum() == 16
+    copy(np.lib.stride_tricks.as_strided(row, (1, 4), (0, 1)), out[:1])
+
+
+def test_undefined_objects_are_refused_by_all_their_members():
+    image, parameter = ct.ImageParam(), ct.Parameter()
+    uses = (
+        lambda: image.type(),
+        lambda: image.dimensions(),
+        lambda: image.host_alignment(),
+        lambda: image.set_host_alignment(16),
+        lambda: image.set_estimates([]),
+        lambda: image.store_in(ct.MemoryType.Heap),
+        lambda: ct.RDom(image),
+        lambda: ct.ExternFuncArgument(image),
+        lambda: ct.Pipeline(ct.lambda_func(x, x)).compile_to_callable([image]),
+    )
+    for use in uses:
+        with pytest.raises(ct.CompileError, match="an undefined ImageParam is used"):
+            use()
+    for name in ("set_scalar", "set_min_value", "set_max_value", "set_estimate", "set_default_value"):
+        with pytest.raises(ct.CompileError, match="an undefined Parameter is used"):
+            getattr(parameter, name)(1)
+    for name in ("min_constraint", "extent_constraint", "stride_constraint"):
+        with pytest.raises(ct.CompileError, match="an undefined Parameter is used"):
+            getattr(parameter, name)(-1)
+
+
+def test_limits_and_places_that_are_not_there():
+    from calotype import runtime
+
+    f = ct.Func("f")
+    f[x] = (x, x + 1)
+    for use, error, text in (
+        (lambda: ct.Handle().max(), ct.CompileError, "type handle has no least and no greatest value"),
+        (lambda: f[x][2], IndexError, "func f.* has 2 values, there is no 2"),
+        (lambda: ct.RDom([(0, 4)])[1], KeyError, "the RDom has 1 dimensions, there is no 1"),
+        (lambda: ct.memoize_tag(x, ct.Expr()), ct.CompileError, "memoize_tag"),
+        (lambda: f[None], ct.CompileError, "None .NoneType. is no coordinate"),
+        (lambda: ct.Target("host").natural_lanes(0), ct.CompileError, "0 bits has no natural vector size"),
+        (lambda: runtime.load(""), ct.ArgumentError, "cannot load ''"),
+    ):
+        with pytest.raises(error, match=text):
+            use()

@@ -137,3 +137,18 @@ def test_types_and_targets_are_pickled():
             assert again == value and again is not value
     with pytest.raises(TypeError, match="cannot pickle 'Func' object"):
         pickle.dumps(ct.Func())
+
+
+def test_the_images_of_a_module():
+    x, y = ct.vars("x y")
+    table = ct.Buffer(ct.Int(16), [3, 2], "table")
+    table.fill(7)
+    table[2, 1] = -9
+    f = ct.Func("f")
+    f[x, y] = table[x % 3, y % 2]
+    module = f.compile_to_module([], "f")
+    (copy,) = [b for m in (module, *module.submodules()) for b in m.buffers()]
+    assert (copy.type(), copy.width(), copy.height()) == (ct.Int(16), 3, 2)
+    assert (copy[2, 1], copy[0, 0]) == (-9, 7)
+    copy[0, 0] = 1
+    assert [b[0, 0] for m in (module, *module.submodules()) for b in m.buffers()] == [7]

@@ -207,6 +207,76 @@ def test_weak_references():
     assert [r() for r in references] == [None] * len(references) and not notes
 
 
+def gone(make):
+    """What make() gives, after its memory has had time to be used for something else."""
+    result = make()
+    gc.collect()
+    junk = [ct.Buffer(ct.UInt(8), [d + 1, 3, 5]) for d in range(64)]
+    del junk
+    return result
+
+
+def test_parts_keep_what_they_are_parts_of():
+    x, y = ct.vars("x y")
+
+    def func():
+        f = ct.Func("owner")
+        f[x, y] = x + y
+        f[x, y] += ct.RDom([(0, 3)], "r").x
+        return f
+
+    data = bytearray(range(35))
+    dim = gone(lambda: ct.Buffer(memoryview(data).cast("B", (5, 7))).dim(1))
+    assert (dim.min(), dim.max(), dim.extent(), dim.stride(), list(dim)) == (0, 4, 5, 7, [0, 1, 2, 3, 4])
+    assert [ct.Buffer(ct.UInt(8), [7, 5]).dim(d).extent() for d in (0, 1)] == [7, 5]
+    assert [i for i in ct.Buffer(ct.UInt(8), [3]).dim(0)] == [0, 1, 2]
+    rvar = gone(lambda: ct.RDom([(0, 10), (3, 4)], "gone")[1])
+    assert rvar.name() == "gone$y" and gone(lambda: ct.RDom([(0, 10)], "lost").x).name() == "lost$x"
+    assert [v.name() for v in gone(lambda: func().args())] == ["x", "y"]
+    assert gone(lambda: func().update(0)).name().startswith("owner")
+    assert gone(lambda: func().output_buffer().dim(1)).extent().type() == ct.Int(32)
+    assert gone(lambda: func().output_buffers()[0].set_host_alignment(32)).host_alignment() == 32
+    assert gone(lambda: func()[x, y]).type() == ct.Int(32)
+    assert "+" in str(gone(lambda: func().value()))
+    assert gone(lambda: ct.Pipeline(func()).outputs()[0]).name().startswith("owner")
+    assert gone(lambda: ct.ImageParam(ct.UInt(8), 2, "image").set_host_alignment(16)).name() == "image"
+    assert gone(lambda: ct.ImageParam(ct.UInt(8), 2, "image").parameter()).name() == "image"
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    copied = ct.Func("copied")
+    copied[x, y] = image[x, y]
+    assert [a.name for a in gone(lambda: copied.infer_arguments())] == ["image"]
+    module = gone(lambda: copied.compile_to_module([image], "copied"))
+    assert gone(lambda: module.target()) == module.target()
+    call = gone(lambda: copied.compile_to_callable([image]))
+    assert [a.name for a in gone(lambda: call.arguments())][0] == "image"
+
+
+def test_a_dimension_is_the_one_of_now():
+    b = ct.Buffer(ct.UInt(8), [7, 5])
+    first, second = b.dim(0), b.dim(1)
+    b.set_min([3, 4])
+    b.crop(0, 4, 2)
+    assert (first.min(), first.extent(), second.min()) == (4, 2, 4)
+    b.slice(0, 4)
+    assert first.extent() == 5
+    with pytest.raises(ct.Error, match="has 1 dimensions, there is no 1"):
+        second.extent()
+
+
+def test_what_an_index_changes_is_looked_at_afterwards():
+    class Slicing:
+        def __index__(self):
+            b.slice(0, 0)
+            return 1
+
+    b = ct.Buffer(ct.UInt(8), [7, 5])
+    with pytest.raises(ct.Error, match="has 1 dimensions, 2 coordinates are given"):
+        b[Slicing(), 1]
+    b = ct.Buffer(ct.UInt(8), [7, 5])
+    with pytest.raises(ct.Error, match="has 1 dimensions, 2 coordinates are given"):
+        b[1, Slicing()] = 3
+
+
 def test_other_interpreters_are_refused():
     out = run(
         "import importlib, sys\n"

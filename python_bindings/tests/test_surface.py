@@ -46,7 +46,7 @@ NOT_IN_PYTHON = {
     "FuncTupleElementRef": "function",
     "Linkable": "data",
     "LoopLevel": "copy func_name get_stage_index is_rvar lock var_name",
-    "Module": "any_strict_float set_any_strict_float buffers compile_to_object_bytes functions "
+    "Module": "any_strict_float set_any_strict_float compile_to_object_bytes functions "
     "get_function_by_name lowered",
     "Param": "static_type",
     "Pipeline": "RealizationArg add_custom_lowering_pass clear_custom_lowering_passes contents "

@@ -4,12 +4,17 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
+#include <utility>
 
 #include "codegen/version.h"
 #include "support/environment.h"
 #include "support/error.h"
+#include "support/waiting.h"
 
 namespace calotype {
 
@@ -31,8 +36,23 @@ std::atomic<size_t> &stack_size() {
 }
 
 struct Task {
+    explicit Task(const std::function<void()> &work) : f(work) {
+    }
     const std::function<void()> &f;
     std::exception_ptr error;
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool has_ended = false;
+
+    void end() {
+        const std::lock_guard<std::mutex> lock(mutex);
+        has_ended = true;
+        ended.notify_all();
+    }
+    bool wait_a_while() {
+        std::unique_lock<std::mutex> lock(mutex);
+        return ended.wait_for(lock, std::chrono::milliseconds(50), [this] { return has_ended; });
+    }
 };
 
 void *run(void *data) {
@@ -42,6 +62,7 @@ void *run(void *data) {
     } catch (...) {
         task->error = std::current_exception();
     }
+    task->end();
     return nullptr;
 }
 
@@ -70,7 +91,7 @@ void run_on_compiler_stack(const std::function<void()> &f) {
         is_on_compiler_stack = true;
         f();
     };
-    Task task{marked, nullptr};
+    Task task(marked);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_t thread;
@@ -79,6 +100,11 @@ void run_on_compiler_stack(const std::function<void()> &f) {
     pthread_attr_destroy(&attributes);
     user_assert(started) << "cannot start a thread with a stack of " << size
                          << " bytes to compile on";
+    if (const std::function<void()> &poll = WaitingScope::current()) {
+        while (!task.wait_a_while()) {
+            poll();
+        }
+    }
     pthread_join(thread, nullptr);
     if (task.error) {
         std::rethrow_exception(task.error);

@@ -25,6 +25,18 @@ void check_buffer(const ParameterInfo &p, calotype_type_t type, int dimensions) 
     }
 }
 
+// Elements that are in one place cannot all be results.
+void check_distinct(const ParameterInfo &p, int dimensions, const calotype_dimension_t *shape) {
+    for (int d = 0; d < dimensions; d++) {
+        if (shape[d].stride == 0 && shape[d].extent > 1) {
+            throw ArrayError(quoted(p) + " has stride 0 in dimension " + std::to_string(d) +
+                             " of extent " + std::to_string(shape[d].extent) +
+                             ", its elements share memory: a result must have each in a place of "
+                             "its own");
+        }
+    }
+}
+
 // The number in the second place of what __cuda_stream__ gives.
 bool handle_in_pair(PyObject *pair, uint64_t *handle) {
     if (!pair || !PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
@@ -135,6 +147,9 @@ const void *CallArguments::convert_buffer(const ParameterInfo &p, PyObject *valu
                                           FindBuffer find_buffer) {
     if (const RawBuffer raw = find_buffer ? find_buffer(p, value) : RawBuffer(); raw.buffer) {
         check_buffer(p, raw.buffer->type, raw.buffer->dimensions);
+        if (p.is_output) {
+            check_distinct(p, raw.buffer->dimensions, raw.buffer->dim);
+        }
         has_default_stream_ |= callee_.cuda != nullptr;
         if (raw.cuda_device >= 0) {
             meet_device(p, raw.cuda_device, cuda::primary_context(raw.cuda_device));
@@ -175,6 +190,9 @@ void CallArguments::take(Slot &slot, PyObject *value) {
     }
     auto *shape = reinterpret_cast<calotype_dimension_t *>(slot.shape);
     slot.array.copy_shape(shape, true);
+    if (p.is_output) {
+        check_distinct(p, slot.array.dimensions, shape);
+    }
     if (const BufferApi *buffer = buffer_api_of(value)) {
         int32_t mins[max_array_dimensions];
         buffer->copy_mins(value, mins);

@@ -12,8 +12,16 @@ namespace calotype::python {
 
 namespace {
 
-using Dim = Runtime::Buffer<>::Dimension;
-using Pairs = std::vector<std::pair<int, int>>;
+// One dimension of a Buffer, which it keeps alive: what b.dim(d) of C++ gives refers to b.
+struct Dim {
+    Buffer<> buffer;
+    int index;
+
+    Runtime::Buffer<>::Dimension now() const {
+        check_dimension(buffer, index);
+        return buffer.dim(index);
+    }
+};
 
 std::string describe_buffer(const Buffer<> &b) {
     if (!b.defined()) {
@@ -134,12 +142,13 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
 
 void bind_dimension(nb::module_ &m) {
     nb::class_<Dim>(m, "BufferDimension", "One dimension of a Buffer.")
-        .def("min", &Dim::min)
-        .def("max", &Dim::max)
-        .def("extent", &Dim::extent)
-        .def("stride", &Dim::stride)
+        .def("min", [](const Dim &d) { return d.now().min(); })
+        .def("max", [](const Dim &d) { return d.now().max(); })
+        .def("extent", [](const Dim &d) { return d.now().extent(); })
+        .def("stride", [](const Dim &d) { return d.now().stride(); })
         .def("__iter__", [](const Dim &d) {
-            return nb::iter(nb::module_::import_("builtins").attr("range")(d.min(), d.max() + 1));
+            const auto range = nb::module_::import_("builtins").attr("range");
+            return nb::iter(range(d.now().min(), int64_t(d.now().max()) + 1));
         });
 }
 
@@ -160,7 +169,7 @@ void bind_queries(nb::class_<Buffer<>> &c) {
             "dim",
             [](const Buffer<> &b, int d) {
                 check_dimension(b, d);
-                return b.dim(d);
+                return Dim{b, d};
             },
             "dimension"_a)
         .def(

@@ -33,17 +33,28 @@ void check_host(const Buffer<> &b) {
         << "buffer " << b.name() << " is newer on its device: call copy_to_host() first";
 }
 
-uint8_t *address_of(const Buffer<> &b, const nb::tuple &key) {
-    user_assert(key.size() == size_t(b.dimensions()))
-        << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, " << key.size()
-        << " coordinates are given";
-    check_host(b);
-    std::vector<int> pos;
-    for (size_t d = 0; d < key.size(); d++) {
-        const Py_ssize_t i = PyNumber_AsSsize_t(key[d].ptr(), PyExc_IndexError);
+// As int64: what is asked for its value may do anything, also change the buffer.
+std::vector<Py_ssize_t> to_integers(const nb::tuple &key) {
+    std::vector<Py_ssize_t> pos;
+    for (nb::handle h : key) {
+        const Py_ssize_t i = PyNumber_AsSsize_t(h.ptr(), PyExc_IndexError);
         if (i == -1 && PyErr_Occurred()) {
             nb::raise_python_error();
         }
+        pos.push_back(i);
+    }
+    return pos;
+}
+
+uint8_t *address_of(const Buffer<> &b, const std::vector<Py_ssize_t> &given) {
+    user_assert(b.defined()) << "an undefined Buffer is used";
+    user_assert(given.size() == size_t(b.dimensions()))
+        << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, " << given.size()
+        << " coordinates are given";
+    check_host(b);
+    std::vector<int> pos;
+    for (size_t d = 0; d < given.size(); d++) {
+        const Py_ssize_t i = given[d];
         const auto dim = b.dim(int(d));
         if (i < dim.min() || i > dim.max()) {
             throw nb::index_error(("index " + std::to_string(i) + " is out of bounds for axis " +
@@ -62,7 +73,8 @@ nb::object get_item(const Buffer<> &b, nb::object key) {
         return nb::cast(b.call(to_coordinates(key)));
     }
     uint64_t bits = 0;
-    std::memcpy(&bits, address_of(b, coords), size_t(b.type().bytes()));
+    const uint8_t *from = address_of(b, to_integers(coords));
+    std::memcpy(&bits, from, size_t(b.type().bytes()));
     return scalar_object(bits, b.type());
 }
 
@@ -72,8 +84,9 @@ void set_item(const Buffer<> &b, nb::object key, nb::object value) {
         throw nb::type_error("elements of a Buffer are at integers");
     }
     check_writable(b, "an assignment");
-    uint8_t *to = address_of(b, coords);
+    const std::vector<Py_ssize_t> pos = to_integers(coords);
     const uint64_t bits = scalar_bits(value, b.type(), "an element of buffer " + b.name());
+    uint8_t *to = address_of(b, pos);
     std::memcpy(to, &bits, size_t(b.type().bytes()));
     b.raw_buffer()->set_host_dirty(true);
 }
@@ -169,9 +182,9 @@ Buffer<> copy(const Buffer<> &b) {
 }  // namespace
 
 void bind_buffer_elements(nb::class_<Buffer<>> &c) {
-    c.def("__getitem__", &get_item, "coords"_a,
+    c.def("__getitem__", &get_item, "coords"_a.none(),
           nb::sig("def __getitem__(self, coords: typing.Any) -> typing.Any"))
-        .def("__setitem__", &set_item, "coords"_a, "value"_a)
+        .def("__setitem__", &set_item, "coords"_a.none(), "value"_a.none())
         .def("fill", &fill, "value"_a)
         .def("all_equal", &all_equal, "value"_a)
         .def("for_each_element", &for_each_element, "f"_a)

@@ -60,11 +60,12 @@ void bind_definition(nb::class_<Func> &c) {
              calotype::internal::as_coordinates("func " + f.name(), coordinates);
              return f(coordinates);
          },
-         "coordinates"_a, nb::sig("def __getitem__(self, coordinates: typing.Any) -> FuncRef"))
+         "coordinates"_a.none(),
+         nb::sig("def __getitem__(self, coordinates: typing.Any) -> FuncRef"))
         .def(
             "__setitem__",
             [](const Func &f, nb::object at, nb::object value) { assign(f, at, value); },
-            "coordinates"_a, "value"_a)
+            "coordinates"_a.none(), "value"_a.none())
         .def("name", [](const Func &f) { return f.name(); })
         .def("defined", &Func::defined)
         .def("args", &Func::args, "The pure Vars.")

@@ -81,7 +81,9 @@ int checked_index(const FuncRef &ref, int i) {
     const int size = int(ref.size());
     const int index = i < 0 ? i + size : i;
     if (index < 0 || index >= size) {
-        throw nb::index_error();
+        const std::string text = "func " + ref.function().name() + " has " + std::to_string(size) +
+                                 " values, there is no " + std::to_string(i);
+        throw nb::index_error(text.c_str());
     }
     return index;
 }

@@ -22,8 +22,14 @@ std::string describe_image(const Class &p, const std::string &name) {
            ", type: " + to_string(p.type()) + ">";
 }
 
-void check_defined(const OutputImageParam &p, int d) {
+template<typename Class>
+Class &checked(Class &p) {
     user_assert(p.defined()) << "an undefined ImageParam is used";
+    return p;
+}
+
+void check_defined(const OutputImageParam &p, int d) {
+    checked(p);
     user_assert(d >= 0 && d < p.dimensions())
         << p.name() << " has " << p.dimensions() << " dimensions, there is no " << d;
 }
@@ -90,10 +96,10 @@ void bind_image_param(nb::module_ &m) {
                     nb::is_weak_referenceable());
     base.def(nb::init<>())
         .def("name", [](const OutputImageParam &p) { return p.defined() ? p.name() : ""; })
-        .def("type", &OutputImageParam::type)
+        .def("type", [](const OutputImageParam &p) { return checked(p).type(); })
         .def("parameter", [](const OutputImageParam &p) { return p.parameter(); })
         .def("defined", &OutputImageParam::defined)
-        .def("dimensions", &OutputImageParam::dimensions)
+        .def("dimensions", [](const OutputImageParam &p) { return checked(p).dimensions(); })
         .def(
             "dim",
             [](const OutputImageParam &p, int d) {
@@ -101,17 +107,27 @@ void bind_image_param(nb::module_ &m) {
                 return p.dim(d);
             },
             "dimension"_a)
-        .def("host_alignment", &OutputImageParam::host_alignment)
-        .def("set_host_alignment", &OutputImageParam::set_host_alignment, "alignment"_a,
-             nb::rv_policy::reference)
+        .def("host_alignment",
+             [](const OutputImageParam &p) { return checked(p).host_alignment(); })
+        .def(
+            "set_host_alignment",
+            [](OutputImageParam &p, int bytes) -> OutputImageParam & {
+                return checked(p).set_host_alignment(bytes);
+            },
+            "alignment"_a, nb::rv_policy::reference)
         .def(
             "set_estimates",
             [](OutputImageParam &p, nb::sequence r) -> OutputImageParam & {
-                return p.set_estimates(to_region(r));
+                return checked(p).set_estimates(to_region(r));
             },
             "estimates"_a, nb::rv_policy::reference)
-        .def("store_in", &OutputImageParam::store_in, "memory_type"_a, nb::rv_policy::reference)
-        .def("_to_argument", [](const OutputImageParam &p) { return Argument(p); })
+        .def(
+            "store_in",
+            [](OutputImageParam &p, MemoryType type) -> OutputImageParam & {
+                return checked(p).store_in(type);
+            },
+            "memory_type"_a, nb::rv_policy::reference)
+        .def("_to_argument", [](const OutputImageParam &p) { return Argument(checked(p)); })
         .def("__repr__",
              [](const OutputImageParam &p) { return describe_image(p, "OutputImageParam"); });
     bind_edges(base);
@@ -134,7 +150,8 @@ void bind_image_param(nb::module_ &m) {
         .def("reset", &ImageParam::reset)
         .def(
             "__getitem__", [](const ImageParam &p, nb::object at) { return p(to_coordinates(at)); },
-            "coordinates"_a, nb::sig("def __getitem__(self, coordinates: typing.Any) -> Expr"))
+            "coordinates"_a.none(),
+            nb::sig("def __getitem__(self, coordinates: typing.Any) -> Expr"))
         .def(
             "in_", [](ImageParam &p, const Func &f) { return p.in(f); }, "f"_a)
         .def(

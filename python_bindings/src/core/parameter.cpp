@@ -20,7 +20,8 @@ Parameter &checked(Parameter &p) {
 }
 
 void check_dimension(Parameter &p, int d) {
-    user_assert(d >= 0 && d < checked(p).dimensions())
+    checked(p);
+    user_assert(d >= 0 && d < p.dimensions())
         << p.name() << " has " << p.dimensions() << " dimensions, there is no " << d;
 }
 
@@ -86,7 +87,8 @@ void bind_limits(ParameterClass &c) {
         c.def(
             row.set_name,
             [row](Parameter &p, nb::object value) {
-                row.set(checked(p), scalar_expr(value, p.type()));
+                const Type type = checked(p).type();
+                row.set(p, scalar_expr(value, type));
             },
             "expr"_a);
     }
@@ -111,12 +113,14 @@ void bind_values(ParameterClass &c) {
         .def("scalar_expr", [](Parameter &p) { return checked(p).scalar_expr(); })
         .def("scalar",
              [](Parameter &p) {
-                 return scalar_object(calotype::internal::get_scalar_bits(checked(p)), p.type());
+                 const uint64_t bits = calotype::internal::get_scalar_bits(checked(p));
+                 return scalar_object(bits, p.type());
              })
         .def(
             "set_scalar",
             [](Parameter &p, nb::object value) {
-                checked(p)->value = scalar_bits(value, p.type(), p.name());
+                const Type type = checked(p).type();
+                p->value = scalar_bits(value, type, p.name());
             },
             "value"_a)
         .def(

@@ -20,7 +20,10 @@ std::string describe_domain(const RDom &r) {
 
 RVar at(const RDom &r, int i) {
     if (i < 0 || i >= (r.defined() ? r.dimensions() : 0)) {
-        throw nb::key_error();
+        const std::string text = "the RDom has " +
+                                 std::to_string(r.defined() ? r.dimensions() : 0) +
+                                 " dimensions, there is no " + std::to_string(i);
+        throw nb::key_error(text.c_str());
     }
     return r[i];
 }

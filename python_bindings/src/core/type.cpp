@@ -50,6 +50,12 @@ void check_size_of_type(int bits, int lanes) {
         << "a type of " << lanes << " lanes is asked for, must have from 1 to 65535";
 }
 
+const Type &with_limits(const Type &t) {
+    user_assert((t.is_int_or_uint() || t.is_float()) && t.bits() > 0)
+        << "type " << t << " has no least and no greatest value";
+    return t;
+}
+
 }  // namespace
 
 bool is_type_like(nb::handle h) {
@@ -111,8 +117,8 @@ void bind_type(nb::module_ &m) {
         .def("is_max", nb::overload_cast<uint64_t>(&Type::is_max, nb::const_), "value"_a)
         .def("is_max", nb::overload_cast<int64_t>(&Type::is_max, nb::const_), "value"_a)
         .def("is_min", nb::overload_cast<int64_t>(&Type::is_min, nb::const_), "value"_a)
-        .def("max", [](const Type &t) { return t.max(); })
-        .def("min", [](const Type &t) { return t.min(); })
+        .def("max", [](const Type &t) { return with_limits(t).max(); })
+        .def("min", [](const Type &t) { return with_limits(t).min(); })
         .def(
             "__eq__", [](const Type &a, const Type &b) { return a == b; }, nb::is_operator())
         .def(

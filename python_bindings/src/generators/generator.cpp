@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "bindings.h"
+#include "interruptible.h"
 #include "python_generator.h"
 #include "run.h"
 
@@ -57,12 +58,10 @@ int main_of(const std::vector<std::string> &args) {
 
 nb::object callable_of(const Target &target, const AutoschedulerParams &autoscheduler,
                        const std::string &name, const GeneratorParamsMap &params) {
-    Callable c;
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
-    {
-        ReleasedGil without_gil;
-        c = create_callable_from_generator(GeneratorContext(t, autoscheduler), name, params);
-    }
+    const Callable c = compile([&] {
+        return create_callable_from_generator(GeneratorContext(t, autoscheduler), name, params);
+    });
     return to_python_callable(c, t);
 }
 

@@ -3,7 +3,10 @@
 // this one output.
 #pragma once
 
+#include <optional>
+
 #include "bindings.h"
+#include "interruptible.h"
 #include "run.h"
 
 namespace calotype::python {
@@ -43,8 +46,7 @@ void bind_write(nb::class_<T> &c, const char *name, WriteFile write, const char 
                               const std::string &fn, const Target &target) {
         Pipeline p = pipeline_of(t);
         const std::vector<Argument> arguments = arguments_of(args);
-        ReleasedGil without_gil;
-        (p.*write)(path, arguments, fn, aot_target(target));
+        compile_files([&] { (p.*write)(path, arguments, fn, aot_target(target)); });
     };
     c.def(
         name,
@@ -76,8 +78,8 @@ void bind_statements(nb::class_<T> &c) {
             const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             ReleasedGil without_gil;
-             p.compile_to_lowered_stmt(file, arguments, format, aot_target(target));
+             compile_files(
+                 [&] { p.compile_to_lowered_stmt(file, arguments, format, aot_target(target)); });
          },
          "filename"_a, "arguments"_a, "fmt"_a = Text, "target"_a = Target())
         .def(
@@ -86,14 +88,14 @@ void bind_statements(nb::class_<T> &c) {
                const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                ReleasedGil without_gil;
-                p.compile_to_conceptual_stmt(file, arguments, format, aot_target(target));
+                compile_files([&] {
+                    p.compile_to_conceptual_stmt(file, arguments, format, aot_target(target));
+                });
             },
             "filename"_a, "arguments"_a, "fmt"_a = Text, "target"_a = Target())
         .def("print_loop_nest", [](T &t) {
             Pipeline p = pipeline_of(t);
-            ReleasedGil without_gil;
-            p.print_loop_nest();
+            compile_files([&] { p.print_loop_nest(); });
         });
 }
 
@@ -105,8 +107,7 @@ void bind_multitarget(nb::class_<T> &c) {
             const std::string &fn, const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             ReleasedGil without_gil;
-             p.compile_to(outputs, arguments, fn, aot_target(target));
+             compile_files([&] { p.compile_to(outputs, arguments, fn, aot_target(target)); });
          },
          "outputs"_a, "arguments"_a, "fn_name"_a, "target"_a = Target())
         .def(
@@ -115,8 +116,8 @@ void bind_multitarget(nb::class_<T> &c) {
                const std::vector<Target> &targets) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                ReleasedGil without_gil;
-                p.compile_to_multitarget_static_library(prefix, arguments, targets);
+                compile_files(
+                    [&] { p.compile_to_multitarget_static_library(prefix, arguments, targets); });
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a)
         .def(
@@ -125,8 +126,9 @@ void bind_multitarget(nb::class_<T> &c) {
                const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                ReleasedGil without_gil;
-                p.compile_to_multitarget_object_files(prefix, arguments, targets, suffixes);
+                compile_files([&] {
+                    p.compile_to_multitarget_object_files(prefix, arguments, targets, suffixes);
+                });
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a, "suffixes"_a)
         .def(
@@ -134,8 +136,10 @@ void bind_multitarget(nb::class_<T> &c) {
             [](T &t, const Arguments &args, const std::string &fn, const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                ReleasedGil without_gil;
-                return p.compile_to_module(arguments, fn, aot_target(target));
+                std::optional<Module> module;
+                compile_files(
+                    [&] { module = p.compile_to_module(arguments, fn, aot_target(target)); });
+                return *module;
             },
             "arguments"_a, "fn_name"_a = "", "target"_a = Target());
 }
@@ -160,8 +164,7 @@ void bind_running(nb::class_<T> &c) {
             "compile_jit",
             [](T &t, const Target &target) {
                 Pipeline p = pipeline_of(t);
-                ReleasedGil without_gil;
-                p.compile_jit(jit_target(target));
+                compile_files([&] { p.compile_jit(jit_target(target)); });
             },
             "target"_a = Target())
         .def(
@@ -169,12 +172,9 @@ void bind_running(nb::class_<T> &c) {
             [](T &t, const Arguments &args, const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                Callable result;
                 const Target for_jit = jit_target(target);
-                {
-                    ReleasedGil without_gil;
-                    result = p.compile_to_callable(arguments, for_jit);
-                }
+                const Callable result =
+                    compile([&] { return p.compile_to_callable(arguments, for_jit); });
                 return to_python_callable(result, for_jit);
             },
             "arguments"_a, "target"_a = Target(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Module, and writing modules out.
 #include "bindings.h"
+#include "interruptible.h"
 
 namespace calotype::python {
 
@@ -11,25 +12,37 @@ using OutputMap = std::map<OutputFileType, std::string>;
 void multitarget(const std::string &fn_name, const OutputMap &outputs,
                  const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
                  nb::callable factory) {
-    ReleasedGil without_gil;
-    compile_multitarget(
-        fn_name, outputs, targets, suffixes, [&](const std::string &name, const Target &target) {
-            HeldGil gil;
-            const nb::object made = factory(name, target);
-            user_assert(nb::isinstance<Module>(made))
-                << "the factory of modules gives " << describe(made) << ", must give a Module";
-            return nb::cast<Module>(made);
-        });
+    const auto make = [&](const std::string &name, const Target &target) {
+        HeldGil gil;
+        const nb::object made = factory(name, target);
+        user_assert(nb::isinstance<Module>(made))
+            << "the factory of modules gives " << describe(made) << ", must give a Module";
+        return nb::cast<Module>(made);
+    };
+    compile_files([&] { compile_multitarget(fn_name, outputs, targets, suffixes, make); });
 }
 
 std::string to_object_bytes(const Module &module) {
-    ReleasedGil without_gil;
-    return module.compile_to_object_bytes();
+    return compile([&] { return module.compile_to_object_bytes(); });
 }
 
 Buffer<uint8_t> to_object_buffer(const Module &module) {
-    ReleasedGil without_gil;
-    return module.compile_to_buffer();
+    return compile([&] { return module.compile_to_buffer(); });
+}
+
+// Copies of the constant images, with their shapes.
+nb::list buffers_of(const Module &module) {
+    nb::list result;
+    for (const LoweredBuffer &b : module.buffers()) {
+        std::vector<calotype_dimension_t> shape;
+        for (const LoweredBuffer::Dimension &d : b.dimensions) {
+            shape.emplace_back(d.min, d.extent, d.stride);
+        }
+        auto *bytes = const_cast<uint8_t *>(b.bytes.data());
+        const Runtime::Buffer<> copy = Runtime::Buffer<>(b.type.to_abi(), bytes, shape).copy();
+        result.append(nb::cast(Buffer<>(copy, b.name)));
+    }
+    return result;
 }
 
 void bind_standalone_runtime(nb::module_ &m) {
@@ -68,13 +81,14 @@ void bind_module(nb::module_ &m) {
         .def("name", &Module::name)
         .def(
             "append", [](Module &self, const Module &other) { self.append(other); }, "module"_a)
+        .def("buffers", &buffers_of, "Copies of the images that are embedded in the code.",
+             nb::sig("def buffers(self) -> list[Buffer]"))
         .def("submodules", &Module::submodules)
         .def("resolve_submodules", &Module::resolve_submodules)
         .def(
             "compile",
             [](const Module &self, const OutputMap &outputs) {
-                ReleasedGil without_gil;
-                self.compile(outputs);
+                compile_files([&] { self.compile(outputs); });
             },
             "outputs"_a)
         .def(

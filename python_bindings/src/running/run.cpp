@@ -6,6 +6,7 @@
 #include <calotype/driver/jit_shared_runtime.h>
 
 #include "buffer.h"
+#include "interruptible.h"
 
 namespace calotype::python {
 
@@ -70,6 +71,12 @@ private:
         Buffer<> b = to_buffer(h);
         user_assert(b.defined()) << "an undefined Buffer is to be filled";
         check_writable(b, "the pipeline");
+        for (int d = 0; d < b.dimensions(); d++) {
+            user_assert(b.dim(d).stride() != 0 || b.dim(d).extent() <= 1)
+                << "buffer " << b.name() << " has stride 0 in dimension " << d << " of extent "
+                << b.dim(d).extent()
+                << ", its elements share memory: a result must have each in a place of its own";
+        }
         buffers.push_back(b);
         if (!nb::isinstance<Buffer<>>(h)) {
             of_arrays.push_back(b);
@@ -160,6 +167,26 @@ void PythonContext::print(JITUserContext *context, const char *text) {
     }
 }
 
+namespace {
+
+// A run that may have to compile first: ended by a signal, that is what is raised.
+template<typename F>
+void compile_and_run(PythonContext &context, const F &f) {
+    Interruptible interruptible;
+    std::exception_ptr thrown;
+    try {
+        context.run(f);
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    interruptible.check();
+    if (thrown) {
+        std::rethrow_exception(thrown);
+    }
+}
+
+}  // namespace
+
 nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     PythonContext context;
     if (are_sizes(where)) {
@@ -170,11 +197,11 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
             }
         }
         std::optional<Realization> r;
-        context.run([&] { r = p.realize(&context, sizes, target); });
+        compile_and_run(context, [&] { r = p.realize(&context, sizes, target); });
         return to_python(*r);
     }
     Outputs outputs(where);
-    context.run([&] {
+    compile_and_run(context, [&] {
         for (const Buffer<> &b : outputs.of_arrays) {
             order_with_array(b, true);
         }
@@ -194,11 +221,11 @@ void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where);
-        context.run([&] { p.infer_input_bounds(&context, sizes, t); });
+        compile_and_run(context, [&] { p.infer_input_bounds(&context, sizes, t); });
         return;
     }
     Outputs outputs(where);
-    context.run([&] { p.infer_input_bounds(&context, outputs.buffers, t); });
+    compile_and_run(context, [&] { p.infer_input_bounds(&context, outputs.buffers, t); });
 }
 
 }  // namespace calotype::python

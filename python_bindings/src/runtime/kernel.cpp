@@ -97,10 +97,19 @@ std::string name_of_file(const std::string &path) {
     return stem.compare(0, 3, "lib") == 0 ? stem.substr(3) : stem;
 }
 
+std::string absolute_path(const std::string &path) {
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    if (path.empty() || error) {
+        throw ArrayError("cannot load '" + path + "': it is not the path of a file");
+    }
+    return absolute.string();
+}
+
 }  // namespace
 
 Library::Library(const std::string &path)
-    : handle_(dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL)), path_(path) {
+    : handle_(dlopen(absolute_path(path).c_str(), RTLD_NOW | RTLD_LOCAL)), path_(path) {
     if (!handle_) {
         throw ArrayError("cannot load " + path + ": " + dlerror());
     }
