@@ -65,10 +65,25 @@ class KeptBlocks {
         return size >= smallest && size <= largest && !__asan_init && !__msan_init;
     }
 
+    /** At most an eighth more. Where each iteration asks for one row more than the last one, most find
+     * a block that fits. */
+    static size_t rounded(size_t size) {
+        size_t step = smallest / 8;
+        while (step * 16 <= size) {
+            step *= 2;
+        }
+        return (size + step - 1) & ~(step - 1);
+    }
+
 public:
-    /** A block of that size, or a little larger: `*size` becomes its own. Null if there is none. */
+    /** A block of that size, or a little larger. Null if there is none. `*size` becomes that of the block, or the one to ask
+     * libc for. */
     void *take(size_t *size) {
-        if (!is_of_interest(*size) || !try_lock()) {
+        if (!is_of_interest(*size)) {
+            return nullptr;
+        }
+        *size = rounded(*size);
+        if (!try_lock()) {
             return nullptr;
         }
         int best = -1;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -68,6 +69,19 @@ TEST(Allocator, KeepsBlocksForTheNextThatAsk) {
         calotype_free(nullptr, smaller);
     }
 }
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(Allocator, KeepsBlocksForThoseThatGrow) {
+    std::set<void *> blocks;
+    for (size_t size = 800000; size < 1600000; size += 5000) {
+        void *block = calotype_malloc(nullptr, size);
+        blocks.insert(block);
+        memset(block, 1, size);
+        calotype_free(nullptr, block);
+    }
+    EXPECT_LE(blocks.size(), 12u);
+}
+#endif
 
 TEST(Allocator, KeepsLittle) {
     // More blocks, and more bytes, than are kept: all are whole, and none is given out twice.
