@@ -56,7 +56,7 @@ target_link_libraries(calotype_halide_runtime INTERFACE calotype_buffer)
 # The headers define this too; here it holds for the whole of each source, so that what is declared
 # before the first include, and in sources that include none of them, is the same.
 target_compile_definitions(calotype_halide_runtime INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:Halide=calotype>)
+    $<$<COMPILE_LANGUAGE:CXX>:Halide=calotype> halide_buffer_t=calotype_buffer_t)
 
 # Its dependencies are looked up by CalotypeConfig.cmake where they are used, so that this target can
 # be made without them.

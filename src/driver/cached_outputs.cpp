@@ -22,10 +22,6 @@ public:
         const auto module_of = [&](const std::string &name, const Target &target) {
             return Compiler::of_process().lower(job(name, target));
         };
-        if (targets_.size() == 1) {
-            return module_outputs(module_of(function_, targets_[0].second), targets_[0].second,
-                                  paths_);
-        }
         return multitarget_outputs(function_, paths_, targets_, module_of);
     }
 

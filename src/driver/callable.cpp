@@ -6,6 +6,7 @@
 #include "driver/compiler.h"
 #include "driver/jit_runtime.h"
 #include "runtime/abi/device_context.h"
+#include "runtime/abi/errors.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -49,6 +50,25 @@ void check_argument(size_t i, const Argument &arg, const Callable::FullCallCheck
         << " dimensions, must have " << int(arg.dimensions);
 }
 
+/// True if the check does not throw. A mistake goes where errors of a run go: to the handler of the
+/// context or of the pipeline, if there is one.
+template<typename Check>
+bool holds(const JITHandlers &of_pipeline, JITUserContext *context, const Check &check) {
+    try {
+        check();
+        return true;
+    } catch (const CompileError &e) {
+        const auto of_context = context ? context->handlers.custom_error : nullptr;
+        const auto handler = of_context ? of_context : of_pipeline.custom_error;
+        if (!handler) {
+            throw;
+        }
+        JITUserContext own;
+        handler(context ? context : &own, e.what());
+        return false;
+    }
+}
+
 }  // namespace
 
 void Callable::check_number(size_t count) const {
@@ -56,18 +76,35 @@ void Callable::check_number(size_t count) const {
         << "a Callable takes " << arguments().size() << " arguments, not " << count;
 }
 
+const JITHandlers &Callable::handlers() const {
+    user_assert(defined()) << "an undefined Callable is used";
+    return contents_->handlers;
+}
+
 void Callable::check(const FullCallCheckInfo *infos, size_t count) const {
-    check_number(count);
-    for (size_t i = 0; i < count; i++) {
-        check_argument(i, contents_->args[i], infos[i]);
-    }
+    holds(handlers(), nullptr, [&] {
+        check_number(count);
+        for (size_t i = 0; i < count; i++) {
+            check_argument(i, contents_->args[i], infos[i]);
+        }
+    });
+}
+
+bool Callable::is_right_call(JITUserContext *context, const Passed *passed, size_t count) const {
+    return holds(handlers(), context, [&] {
+        check_number(count);
+        for (size_t i = 0; i < count; i++) {
+            check_argument(i, contents_->args[i], passed[i].info);
+        }
+    });
 }
 
 int Callable::call(JITUserContext *context, const Passed *passed, const void **argv,
                    size_t count) const {
-    check_number(count);
+    if (!is_right_call(context, passed, count)) {
+        return calotype_error_code_bad_type;
+    }
     for (size_t i = 0; i < count; i++) {
-        check_argument(i, contents_->args[i], passed[i].info);
         argv[1 + i] = passed[i].info.is_buffer ? static_cast<const void *>(passed[i].buffer)
                                                : &passed[i].bits;
     }

@@ -50,8 +50,9 @@ public:
     /// The inputs in order, then the outputs.
     const std::vector<Argument> &arguments() const;
 
-    /// A CompileError if number, kinds or types differ from the arguments. With a JITUserContext
-    /// that handles errors itself the code of an error is returned; otherwise it is thrown.
+    /// A CompileError if number, kinds or types differ from the arguments. If the JITUserContext or
+    /// the handlers of the pipeline handle errors, these get the text of this error, too, and the
+    /// code of an error is returned; otherwise it is thrown.
     template<typename... Args>
     int operator()(JITUserContext *context, Args &&...args) const {
         const Passed passed[] = {Passed(), pass(args)...};
@@ -68,7 +69,7 @@ public:
         return (*this)(static_cast<JITUserContext *>(nullptr));
     }
 
-    /// A function of fixed types, which are checked once, here.
+    /// A function of fixed types, which are checked here, so that mistakes show early.
     template<typename First, typename... Rest>
     std::function<int(First, Rest...)> make_std_function() const {
         if constexpr (std::is_same<First, JITUserContext *>::value) {
@@ -109,9 +110,13 @@ private:
     };
 
     template<typename T>
+    static constexpr bool is_raw_buffer = std::is_same<T, calotype_buffer_t *>::value ||
+                                          std::is_same<T, const calotype_buffer_t *>::value;
+
+    template<typename T>
     static FullCallCheckInfo info_of() {
         FullCallCheckInfo info;
-        if constexpr (std::is_same<T, calotype_buffer_t *>::value) {
+        if constexpr (is_raw_buffer<T>) {
             info.is_buffer = true;
         } else if constexpr (IsBuffer<T>::value) {
             info.is_buffer = true;
@@ -142,8 +147,8 @@ private:
         using Plain = std::decay_t<T>;
         Passed passed;
         passed.info = info_of<Plain>();
-        if constexpr (std::is_same<Plain, calotype_buffer_t *>::value) {
-            passed.buffer = value;
+        if constexpr (is_raw_buffer<Plain>) {
+            passed.buffer = const_cast<calotype_buffer_t *>(value);
         } else if constexpr (IsBuffer<Plain>::value) {
             passed.buffer = const_cast<Plain &>(value).raw_buffer();
         } else {
@@ -153,8 +158,10 @@ private:
         return passed;
     }
 
+    const JITHandlers &handlers() const;
     void check(const FullCallCheckInfo *infos, size_t count) const;
     void check_number(size_t count) const;
+    bool is_right_call(JITUserContext *context, const Passed *passed, size_t count) const;
     /// With room for 1 + count pointers.
     int call(JITUserContext *context, const Passed *passed, const void **argv, size_t count) const;
     int call_checked(JITUserContext *context, const void **argv) const;

@@ -126,10 +126,7 @@ void Pipeline::compile_to_static_library(const std::string &filename_prefix,
 void Pipeline::compile_to_multitarget_static_library(const std::string &filename_prefix,
                                                      const std::vector<Argument> &args,
                                                      const std::vector<Target> &targets) {
-    const size_t slash = filename_prefix.rfind('/');
-    const std::string fn_name =
-        slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
-    compile_multitarget(fn_name,
+    compile_multitarget(contents()->outputs[0].name(),
                         internal::output_paths(filename_prefix, {OutputFileType::c_header,
                                                                  OutputFileType::static_library}),
                         targets, {}, [&](const std::string &name, const Target &target) {
@@ -141,11 +138,8 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &filename_p
                                                    const std::vector<Argument> &args,
                                                    const std::vector<Target> &targets,
                                                    const std::vector<std::string> &suffixes) {
-    const size_t slash = filename_prefix.rfind('/');
-    const std::string fn_name =
-        slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
     compile_multitarget(
-        fn_name,
+        contents()->outputs[0].name(),
         internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}),
         targets, suffixes, [&](const std::string &name, const Target &target) {
             return compile_to_module(args, name, target);

@@ -64,11 +64,16 @@ std::map<OutputFileType, std::string> emit(const LoweredModule &module, const Ta
     return contents;
 }
 
-// "dir/out.o" with "-text" in front of the extension.
-std::string path_for_target(const std::string &path, OutputFileType type, const std::string &text) {
+// "dir/out.o" with the suffix in front of the extension.
+std::string with_suffix(const std::string &path, OutputFileType type, const std::string &suffix) {
     const std::string extension = output_type_info(type).extension;
     const bool has_it = ends_with(path, extension);
-    return path.substr(0, path.size() - (has_it ? extension.size() : 0)) + "-" + text + extension;
+    return path.substr(0, path.size() - (has_it ? extension.size() : 0)) + suffix + extension;
+}
+
+// "f" for "host-profile": f_host___profile, a name that callers of one of the targets count on.
+std::string name_of_choice(const std::string &function, const std::string &text) {
+    return c_identifier(function) + "_" + c_identifier(replace_all(text, "-", "___"));
 }
 
 // The parts of a build for several targets, from what each target gives.
@@ -88,16 +93,16 @@ public:
     }
 
     void add(const std::string &text, const Target &target, const LoweredModuleFactory &module_of) {
-        const std::string name = c_identifier(function_) + "_" + c_identifier(text);
-        // C names, which cannot meet the user's.
-        const Target plain = target.without_feature(Target::CPlusPlusMangling);
-        LoweredModule module = module_of(name, plain);
+        const std::string name = name_of_choice(function_, text);
+        LoweredModule module = module_of(name, target);
         internal_assert(module.functions.size() == 1) << "a choice between targets is one function";
         module.functions[0].linkage = LinkageType::External;
+        module.functions[0].name_mangling = NameMangling::C;  // it cannot meet the user's names
         dispatch_.add(module, target);
-        auto contents = emit(module, plain, types_each_);
+        choices_.push_back(module.functions[0]);
+        auto contents = emit(module, target, types_each_);
         for (const OutputFileType type : types_each_) {
-            keep_if_asked(type, text, contents[type]);
+            keep_if_asked(type, "-" + text, contents[type]);
         }
         members_.emplace_back(name + ".o", std::move(contents[OutputFileType::object]));
     }
@@ -105,9 +110,15 @@ public:
     FileContents finish(const Target &last) {
         const LoweredModule wrapper = dispatch_.module(function_, last);
         auto contents = emit(wrapper, last, types_once_);
-        keep_if_asked(OutputFileType::object, "dispatch", contents[OutputFileType::object]);
-        members_.emplace_back(c_identifier(function_) + "_dispatch.o",
+        if (types_once_.count(OutputFileType::c_header)) {
+            contents[OutputFileType::c_header] = header_of_all(wrapper, last);
+        }
+        keep_if_asked(OutputFileType::object, "_wrapper", contents[OutputFileType::object]);
+        members_.emplace_back(c_identifier(function_) + "_wrapper.o",
                               contents[OutputFileType::object]);
+        if (paths_.count(OutputFileType::object) && !last.has_feature(Target::NoRuntime)) {
+            keep_if_asked(OutputFileType::object, "_runtime", standalone_runtime(last));
+        }
         for (const auto &[type, path] : paths_) {
             if (type == OutputFileType::static_library) {
                 files_[path] = library_of(members_, last);
@@ -119,10 +130,18 @@ public:
     }
 
 private:
-    void keep_if_asked(OutputFileType type, const std::string &text, const std::string &contents) {
+    /// Declares the function and those between which it chooses, which may be called directly.
+    std::string header_of_all(const LoweredModule &wrapper, const Target &target) const {
+        LoweredModule all = wrapper;
+        all.functions.insert(all.functions.end(), choices_.begin(), choices_.end());
+        return emit(all, target, {OutputFileType::c_header})[OutputFileType::c_header];
+    }
+
+    void keep_if_asked(OutputFileType type, const std::string &suffix,
+                       const std::string &contents) {
         const auto path = paths_.find(type);
         if (path != paths_.end()) {
-            files_[path_for_target(path->second, type, text)] = contents;
+            files_[with_suffix(path->second, type, suffix)] = contents;
         }
     }
 
@@ -130,6 +149,7 @@ private:
     const OutputPaths &paths_;
     std::set<OutputFileType> types_each_, types_once_;
     Dispatch dispatch_;
+    std::vector<LoweredFunction> choices_;
     Members members_;
     FileContents files_;
 };
@@ -174,6 +194,10 @@ FileContents multitarget_outputs(const std::string &function, const OutputPaths 
                                  const LoweredModuleFactory &module_of) {
     check_types(paths);
     check_targets(targets);
+    if (targets.size() == 1) {
+        const Target &target = targets[0].second;
+        return module_outputs(module_of(function, target), target, paths);
+    }
     MultitargetBuild build(function, paths);
     for (const auto &[text, target] : targets) {
         build.add(text, target, module_of);

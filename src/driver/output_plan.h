@@ -35,8 +35,11 @@ FileContents module_outputs(const LoweredModule &module, const Target &target,
                             const OutputPaths &paths);
 
 /// One function that chooses as it runs: the first target that the machine can run is taken, the
-/// last without a look. Types of which there is one file a target get the target's text into their
-/// names: out.o gives out-TEXT.o. A CompileError if the targets do not go together.
+/// last without a look; one target needs no choice. Types of which there is one file a target get
+/// the target's text into their names: out.o gives out-TEXT.o for each target, out_wrapper.o for the
+/// choice and, without the feature no_runtime, out_runtime.o, the runtime as a static library. The
+/// header declares the function and, for each target, FUNCTION_TEXT with ___ for -. A CompileError
+/// if the targets do not go together.
 FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths,
                                  const NamedTargets &targets,
                                  const LoweredModuleFactory &module_of);

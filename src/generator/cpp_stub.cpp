@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/cpp_stub.h"
 
+#include <algorithm>
+
 #include "generator/registry.h"
 #include "support/text.h"
 
@@ -71,6 +73,16 @@ bool is_of_an_input(const GeneratorBase &g, const std::string &param) {
     return false;
 }
 
+// "out.type" is left to the generator where it declares a parameter "out_type", as both would be
+// one member.
+bool gives_way(const GeneratorBase &g, const std::string &param) {
+    const std::string member = replace_all(param, ".", "_");
+    const std::vector<GeneratorParamBase *> all = g.params();
+    return member != param && std::any_of(all.begin(), all.end(), [&](const GeneratorParamBase *p) {
+               return p->name() == member;
+           });
+}
+
 class StubWriter {
 public:
     StubWriter(const std::string &registered, const std::string &stub_name, const GeneratorBase &g)
@@ -78,7 +90,8 @@ public:
         class_ = namespaces_.back();
         namespaces_.pop_back();
         for (const GeneratorParamBase *p : g.params()) {
-            if (p->info().kind != "target" && !is_of_an_input(g, p->name())) {
+            if (p->info().kind != "target" && !is_of_an_input(g, p->name()) &&
+                !gives_way(g, p->name())) {
                 params_.push_back(p);
             }
         }
@@ -223,6 +236,16 @@ private:
     }
 
     void generate() {
+        // A generator that uses this one may give itself for its context.
+        const std::string user = "    static Outputs generate(const "
+                                 "calotype::internal::GeneratorBase *user, const Inputs &inputs";
+        line(user + ") {");
+        line("        return generate(user->context(), inputs);");
+        line("    }");
+        line(user + ",");
+        line("                            const GeneratorParams &params) {");
+        line("        return generate(user->context(), inputs, params);");
+        line("    }");
         line("    static Outputs generate(const calotype::GeneratorContext &context, const Inputs "
              "&inputs) {");
         line("        return generate(context, inputs, GeneratorParams());");
@@ -283,6 +306,7 @@ private:
 std::string cpp_stub_text(const std::string &registered_name) {
     const GeneratorRegistration &registration = find_generator(registered_name);
     const auto generator = registration.factory()(GeneratorContext());
+    generator->configure_once();  // inputs and outputs that it adds are members as well
     return StubWriter(registered_name, registration.stub_name(), *generator).text();
 }
 

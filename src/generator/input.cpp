@@ -156,7 +156,8 @@ namespace {
 // constraints.
 InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const std::string &name) {
     if (given.kind == StubInput::IsBuffer && given.buffer.defined()) {
-        Parameter p = make_parameter(io, unique_name(name));
+        // Not the name of an input of the generator that gives it.
+        Parameter p = make_parameter(io, unique_name(name + "$given"));
         p->buffer = given.buffer.image()->buffer;
         return InputImage(image_param_of(p));
     }

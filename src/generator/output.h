@@ -42,14 +42,15 @@ public:
     const std::string &name() const {
         return io_name();
     }
+    /// What is not fixed ahead is known once the Func has its definition.
     int dimensions() const {
-        return io_dims();
+        return dims_defined() || !Func::defined() ? io_dims() : Func::dimensions();
     }
     const std::vector<Type> &types() const {
-        return io_types();
+        return types_defined() || !Func::defined() ? io_types() : Func::types();
     }
     Type type() const {
-        return io_type();
+        return types().size() == 1 ? types()[0] : io_type();
     }
     FuncOutput &operator=(const Func &f) {
         static_cast<Func &>(*this) = f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // type_of<T>(): the Type of a C++ type. Pointers are handles that remember the C++ name of what
 // they point to, where it was declared with CALOTYPE_DECLARE_EXTERN_CLASS_TYPE or
-// CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE (at global scope).
+// CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE (at global scope); others are void there, const or not.
 #pragma once
 
 #include <type_traits>
@@ -26,13 +26,15 @@ struct CppName {
 
 template<typename Pointee>
 const HandleType *handle_type_of() {
-    using Plain = typename std::remove_cv<Pointee>::type;
-    if constexpr (CppName<Plain>::value == nullptr) {
+    constexpr const char *name = CppName<typename std::remove_cv<Pointee>::type>::value;
+    if constexpr (name == nullptr && !std::is_const<Pointee>::value &&
+                  !std::is_volatile<Pointee>::value) {
         return nullptr;
     } else {
-        static const HandleType handle{
-            std::string(CppName<Plain>::value) + (std::is_const<Pointee>::value ? " const" : "") +
-            (std::is_volatile<Pointee>::value ? " volatile" : "") + " *"};
+        static const HandleType handle{std::string(name == nullptr ? "void" : name) +
+                                       (std::is_const<Pointee>::value ? " const" : "") +
+                                       (std::is_volatile<Pointee>::value ? " volatile" : "") +
+                                       " *"};
         return &handle;
     }
 }

@@ -35,6 +35,39 @@ TEST(HalideInternal, LambdasThatVisitAndMutate) {
     EXPECT_EQ(expressions, 7);
 }
 
+TEST(HalideInternal, ConstantIntervals) {
+    ConstantInterval open;
+    EXPECT_TRUE(open.is_everything());
+    open.min_defined = true;
+    open.min = -3;
+    EXPECT_TRUE(open.contains(5));
+    EXPECT_FALSE(open.contains(int64_t(-4)));
+    EXPECT_TRUE(ConstantInterval::bounded_below(7).contains(uint64_t(-1)));
+    const ConstantInterval digits(0, 9);
+    EXPECT_EQ(digits * -2 + 1, ConstantInterval(-17, 1));
+    EXPECT_EQ(max(open, 2), ConstantInterval::bounded_below(2));
+    EXPECT_EQ(-digits, ConstantInterval(-9, 0));
+    EXPECT_EQ(abs(ConstantInterval(-4, 3)), ConstantInterval(0, 4));
+    EXPECT_EQ(cast(UInt(8), ConstantInterval(-1, 3)), ConstantInterval(0, 255));
+    EXPECT_TRUE(digits < 10);
+    EXPECT_FALSE(digits < digits);
+    EXPECT_TRUE(-1 < digits);
+    ConstantInterval grown = digits;
+    grown.include(20);
+    grown -= 1;
+    std::ostringstream text;
+    text << grown << open;
+    EXPECT_EQ(text.str(), "[-1, 19][-3, inf]");
+    EXPECT_EQ(ConstantInterval::make_intersection(open, digits), digits);
+    EXPECT_THROW(ConstantInterval::make_intersection(digits, {10, 11}), InternalError);
+
+    Scope<ConstantInterval> variables;
+    variables.push("x", digits);
+    EXPECT_EQ(constant_integer_bounds(var("x") * 2, variables), ConstantInterval(0, 18));
+    EXPECT_TRUE(derivative_bounds(var("x") * 2, "x").is_single_point(2));
+    EXPECT_EQ(is_monotonic(var("y") - var("x"), "x"), Monotonic::Decreasing);
+}
+
 // Passes of programs ask calls for their kind and loops for their last iteration, and make accesses
 // of parameters.
 TEST(HalideInternal, NodesAsPassesReadAndMakeThem) {

@@ -27,7 +27,7 @@ SimplifyContext context_of(const Scope<Interval> &bounds, const Scope<ModulusRem
     SimplifyContext context;
     context.facts = assumptions;
     bounds.for_each([&](const std::string &name, const Interval &range) {
-        const ConstantInterval constant = internal::as_constant_interval(range);
+        const internal::ConstantInterval constant = internal::as_constant_interval(range);
         context.bounds[name] = constant;
         if (range.has_lower_bound() && !constant.min) {
             context.fact(Variable::make(range.min.type(), name) >= range.min);
@@ -173,6 +173,27 @@ ConstantInterval constant_integer_bounds(const Expr &e, const Scope<ConstantInte
         ranges.push(name, internal::make_interval(range, Int(64)));
     });
     return internal::constant_bounds(e, ranges);
+}
+
+namespace {
+
+Scope<internal::ConstantInterval> ranges_of(const Scope<ConstantInterval> &variables) {
+    Scope<internal::ConstantInterval> ranges;
+    variables.for_each(
+        [&](const std::string &name, const ConstantInterval &range) { ranges.push(name, range); });
+    return ranges;
+}
+
+}  // namespace
+
+ConstantInterval derivative_bounds(const Expr &e, const std::string &variable,
+                                   const Scope<ConstantInterval> &others) {
+    return internal::derivative_bounds(e, variable, ranges_of(others));
+}
+
+Monotonic is_monotonic(const Expr &e, const std::string &variable,
+                       const Scope<ConstantInterval> &others) {
+    return internal::is_monotonic(e, variable, ranges_of(others));
 }
 
 Expr promise_clamped(const Expr &value, const Expr &min, const Expr &max) {

@@ -17,6 +17,7 @@
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "calotype.h"
+#include "halide_constant_interval.h"
 #include "halide_ir.h"
 #include "ir/language/match_types.h"
 
@@ -36,14 +37,11 @@ using internal::boxes_provided;
 using internal::boxes_required;
 using internal::boxes_touched;
 using internal::common_subexpression_elimination;
-using internal::ConstantInterval;
-using internal::derivative_bounds;
 using internal::Direction;
 using internal::find_constant_bound;
 using internal::find_constant_bounds;
 using internal::FuncValueBounds;
 using internal::Interval;
-using internal::is_monotonic;
 using internal::lossless_cast;
 using internal::merge_boxes;
 using internal::Monotonic;
@@ -97,6 +95,12 @@ Interval bounds_of_expr_in_scope(const Expr &e, const Scope<Interval> &variables
 ConstantInterval
 constant_integer_bounds(const Expr &e,
                         const Scope<ConstantInterval> &variables = Scope<ConstantInterval>());
+/// By how much e may change if the variable grows by one.
+ConstantInterval
+derivative_bounds(const Expr &e, const std::string &variable,
+                  const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+Monotonic is_monotonic(const Expr &e, const std::string &variable,
+                       const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
 
 /// A value that is known to be from min to max; the compiler may use that.
 Expr promise_clamped(const Expr &value, const Expr &min, const Expr &max);

@@ -134,21 +134,67 @@ TEST_F(Files, ALibraryHoldsTheRuntimeUnlessItIsTold) {
 }
 
 TEST_F(Files, SeveralTargets) {
+    Func several("several");
+    several(x) = x + p;
     const std::vector<Target> targets = {Target("x86-64-linux-avx2-no_runtime"),
                                          Target("x86-64-linux-no_runtime")};
-    f.compile_to_multitarget_static_library(path("many"), {p}, targets);
+    several.compile_to_multitarget_static_library(path("many"), {p}, targets);
     EXPECT_EQ(names_in(dir.path()), (Names{"many.a", "many.h"}));
     Names members;
     for (const auto &member : read_static_library(read_file(path("many.a")))) {
         members.push_back(member.first);
     }
-    EXPECT_EQ(members, (Names{"many_x86_64_linux_avx2_no_runtime.o",
-                              "many_x86_64_linux_no_runtime.o", "many_dispatch.o"}));
-    f.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new", "old"});
+    // The function has the Func's name, whatever the files are called.
+    EXPECT_EQ(members, (Names{"several_x86___64___linux___avx2___no_runtime.o",
+                              "several_x86___64___linux___no_runtime.o", "several_wrapper.o"}));
+    several.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new", "old"});
     EXPECT_EQ(names_in(dir.path()),
-              (Names{"m-dispatch.o", "m-new.o", "m-old.o", "m.h", "many.a", "many.h"}));
-    EXPECT_COMPILE_ERROR(f.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new"}),
-                         "2 targets have 1 suffixes");
+              (Names{"m-new.o", "m-old.o", "m.h", "m_wrapper.o", "many.a", "many.h"}));
+    const std::string header = read_file(path("m.h"));
+    for (const char *declared : {"int several(", "int several_new(", "int several_old("}) {
+        EXPECT_NE(header.find(declared), std::string::npos) << declared;
+    }
+    EXPECT_EQ(header.find("several_new_argv"), std::string::npos);
+    EXPECT_COMPILE_ERROR(
+        several.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new"}),
+        "2 targets have 1 suffixes");
+}
+
+TEST_F(Files, SeveralTargetsWithTheRuntime) {
+    Func several;
+    several(x) = x + p;
+    several.compile_to_multitarget_object_files(
+        path("m"), {p}, {Target("host-no_asserts"), Target("host")}, {"bold", "careful"});
+    EXPECT_EQ(names_in(dir.path()),
+              (Names{"m-bold.o", "m-careful.o", "m.h", "m_runtime.o", "m_wrapper.o"}));
+    EXPECT_FALSE(read_static_library(read_file(path("m_runtime.o"))).empty());
+}
+
+TEST_F(Files, OneOfSeveralTargets) {
+    Func several("the_only");
+    several(x) = x + p;
+    several.compile_to_multitarget_object_files(path("m"), {p}, {host}, {"only"});
+    EXPECT_EQ(names_in(dir.path()), (Names{"m.h", "m.o"}));
+    EXPECT_NE(read_file(path("m.h")).find("int the_only("), std::string::npos);
+}
+
+// An extern stage whose linkage is left open is called as the pipeline is.
+TEST_F(Files, LinkageOfExternStages) {
+    const auto assembly = [&](const Target &target, NameMangling mangling) {
+        Func stage("stage"), g("g");
+        stage.define_extern("outer::work", {f, Expr(2.0f)}, Int(32), {x, y}, mangling);
+        f.compute_root();
+        g(x, y) = stage(x, y);
+        stage.compute_root();
+        g.compile_to_llvm_assembly(path("g.ll"), {p}, "g", target);
+        return read_file(path("g.ll"));
+    };
+    const std::string cpp = "@_ZN5outer4workEP17calotype_buffer_tfS1_(";
+    const Target mangled = host.with_feature(Target::CPlusPlusMangling);
+    EXPECT_NE(assembly(mangled, NameMangling::Default).find(cpp), std::string::npos);
+    EXPECT_NE(assembly(host, NameMangling::CPlusPlus).find(cpp), std::string::npos);
+    EXPECT_EQ(assembly(host, NameMangling::Default).find(cpp), std::string::npos);
+    EXPECT_EQ(assembly(mangled, NameMangling::C).find(cpp), std::string::npos);
 }
 
 TEST_F(Files, Mistakes) {

@@ -358,6 +358,37 @@ TEST(Callable, TakesWhatItWasCompiledFor) {
                          "argument 0 (input) has 2 dimensions, must have 1");
 }
 
+// Mistakes in a call go to the handler of the context, or else to that of the pipeline.
+TEST(Callable, HandlersGetTheMistakesOfACall) {
+    static std::string text;
+    ImageParam input(Float(32), 1, "input");
+    Func f("scaled");
+    f(x) = input(x) * 2.0f;
+    Buffer<float, 1> in(4), out(4);
+    in.fill(2.0f);
+    const auto keep = [](JITUserContext *context, const char *message) {
+        EXPECT_TRUE(context);
+        text = message;
+    };
+    JITUserContext context;
+    context.handlers.custom_error = keep;
+    Callable plain = f.compile_to_callable({input});
+    EXPECT_NE(plain(&context, 1, out), 0);
+    EXPECT_EQ(text, "argument 0 (input) is a scalar, must be a buffer");
+    EXPECT_NE(plain(&context, in), 0);
+    EXPECT_EQ(text, "a Callable takes 2 arguments, not 1");
+    f.jit_handlers().custom_error = keep;
+    Callable handled = f.compile_to_callable({input});
+    EXPECT_NE(handled(in, out, out), 0);
+    EXPECT_EQ(text, "a Callable takes 2 arguments, not 3");
+    (void)handled.make_std_function<float, Buffer<float, 1>>();
+    EXPECT_EQ(text, "argument 0 (input) is a scalar, must be a buffer");
+    EXPECT_EQ(handled(static_cast<const calotype_buffer_t *>(in.raw_buffer()), out), 0);
+    EXPECT_EQ(out(3), 4.0f);
+    EXPECT_NE(handled(static_cast<const calotype_buffer_t *>(nullptr), out), 0);
+    EXPECT_NE(text.find("input"), std::string::npos);
+}
+
 TEST(Callable, WithoutChecks) {
     Param<int> p("p");
     Func f;

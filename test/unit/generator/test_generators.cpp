@@ -247,10 +247,11 @@ TEST(Params, Operators) {
 }
 
 TEST(Registry, SaysWhatThereIs) {
-    EXPECT_COMPILE_ERROR(internal::create_generator("zzz", GeneratorContext()),
-                         "there is no generator 'zzz', there are: arrays, brighten, brighten_five, "
-                         "configured, kinds, linked, "
-                         "mixer, open, outer, resized, undefined, wrong_type");
+    EXPECT_COMPILE_ERROR(
+        internal::create_generator("zzz", GeneratorContext()),
+        "there is no generator 'zzz', there are: arrays, brighten, brighten_five, "
+        "configured, kinds, linked, "
+        "mixer, open, outer, resized, typed_by_hand, undefined, uses_mixer, wrong_type");
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ TEST(Type, OfCppTypes) {
     EXPECT_TRUE(type_of<void *>().is_handle());
 }
 
+class Undeclared;
+
 TEST(Type, HandlesKnowTheirPointee) {
     ASSERT_NE(type_of<TypeTestStruct *>().handle_type, nullptr);
     EXPECT_EQ(type_of<TypeTestStruct *>().handle_type->cpp_name, "struct TypeTestStruct *");
@@ -29,6 +31,9 @@ TEST(Type, HandlesKnowTheirPointee) {
               "struct TypeTestStruct const *");
     EXPECT_NE(type_of<TypeTestStruct *>(), type_of<const TypeTestStruct *>());
     EXPECT_EQ(type_of<void *>(), Handle());
+    EXPECT_EQ(type_of<const void *>().handle_type->cpp_name, "void const *");
+    EXPECT_EQ(type_of<Undeclared *>(), Handle());
+    EXPECT_EQ(type_of<const Undeclared *>(), type_of<const void *>());
     EXPECT_EQ(type_of<TypeTestStruct *>(), type_of<TypeTestStruct *>());
 }
 
