@@ -31,10 +31,12 @@ OutputImageParam &OutputImageParam::store_in(MemoryType type) {
 }
 
 OutputImageParam::operator Argument() const {
+    user_assert(defined()) << "an undefined ImageParam is used";
     return Argument(name(), kind_, type(), dimensions(), parameter_.get_argument_estimates());
 }
 
 OutputImageParam::operator ExternFuncArgument() const {
+    user_assert(defined()) << "an undefined ImageParam is used";
     return parameter_;
 }
 

@@ -100,6 +100,7 @@ RDom::RDom(const Buffer<void, -1> &buffer) {
 }
 
 RDom::RDom(const OutputImageParam &buffer) {
+    user_assert(buffer.defined()) << "an undefined ImageParam is used";
     Region region;
     for (int d = 0; d < buffer.dimensions(); d++) {
         region.emplace_back(buffer.dim(d).min(), buffer.dim(d).extent());

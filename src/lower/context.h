@@ -26,6 +26,7 @@ struct LoopInfo {
     std::string var;  ///< plain name, as in the stage's dims
     std::vector<StageKey>
         fused;  ///< stages that run inside of this loop because they are computed with this one
+    std::vector<std::string> stands_for;  ///< the loops of theirs that this one is, by name
 };
 
 /// Facts of one lowering. Passes add to `loops`, `lane_storage`, `names` and `device_modules`; the

@@ -164,7 +164,8 @@ int internal::vector_register_bits(const Target &target, bool is_float) {
 int Target::natural_lanes(int bits, bool is_float) const {
     user_assert(os != OSUnknown && arch != ArchUnknown && this->bits != 0)
         << "the natural vector size of target '" << to_string() << "' is not known";
-    internal_assert(bits > 0) << "vectors of values of " << bits << " bits";
+    user_assert(bits > 0) << "a value of " << bits
+                          << " bits has no natural vector size, must have at least 1 bit";
     const int lanes = internal::vector_register_bits(*this, is_float) / bits;
     return lanes > 0 ? lanes : 1;
 }

@@ -135,14 +135,20 @@ void parse_func(const std::string &line, LowerContext &ctx) {
         internal_assert(parse_type(std::string(trim(type)), &t)) << "no type: " << type;
         f->output_types.push_back(t);
     }
+    bool joins_last = false;
     for (const std::string &option : split(std::string(match[4]), ";")) {
-        if (!trim(option).empty()) {
+        if (trim(option) == "with") {
+            joins_last = true;
+        } else if (!trim(option).empty()) {
             apply_option(f, words(option), ctx);
         }
     }
     ctx.env.emplace(f.name(), f);
     ctx.order.push_back(f.name());
-    ctx.fused_groups.push_back({f.name()});
+    if (!joins_last) {
+        ctx.fused_groups.emplace_back();
+    }
+    ctx.fused_groups.back().push_back(f.name());
 }
 
 void parse_input(const std::string &line, LowerContext &ctx) {

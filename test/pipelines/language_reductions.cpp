@@ -40,6 +40,20 @@ TEST(Rfactor, sum_of_a_split_that_does_not_divide) {
     EXPECT_EQ(result(), expected);
 }
 
+TEST(Rfactor, into_a_func_that_preserves_nothing) {
+    Func f("f"), in = input();
+    RDom r(0, 20);
+    f() = 3;
+    f() += in(r);
+    f.update().rfactor({}).compute_root();
+    Buffer<int> result = f.realize();
+    int expected = 3;
+    for (int i = 0; i < 20; i++) {
+        expected += input_value(i);
+    }
+    EXPECT_EQ(result(), expected);
+}
+
 TEST(Rfactor, parts_of_a_split_read_no_more_than_the_whole) {
     for (const bool is_constant : {true, false}) {
         ImageParam in(Int(8), 1, "in");

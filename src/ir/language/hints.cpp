@@ -128,6 +128,9 @@ Expr undef(Type t) {
 
 Expr internal::memoize_tag_of(Expr result, const std::vector<Expr> &cache_key_values) {
     check_defined("memoize_tag", result);
+    for (const Expr &value : cache_key_values) {
+        check_defined("memoize_tag", value);
+    }
     std::vector<Expr> args = {result};
     args.insert(args.end(), cache_key_values.begin(), cache_key_values.end());
     return Call::make(result.type(), Intrinsic::memoize_expr, std::move(args));

@@ -175,7 +175,6 @@ private:
     void check() const {
         const std::string what = "rfactor of " + stage_.name();
         user_assert(!definition_.is_init) << what << ": only update definitions can be factored";
-        user_assert(!preserved_.empty()) << what << " preserves no RVars";
         std::set<std::string> rvars, vars(function().args().begin(), function().args().end());
         for (const auto &entry : preserved_) {
             user_assert(leaves_.loops.count(entry.first.name()))

@@ -173,6 +173,35 @@ std::vector<ReductionVariable> reduction_variables(const Definition &def) {
     return result;
 }
 
+bool is_loop_of(const LowerContext &ctx, const StageKey &stage, const std::string &name) {
+    const auto loop = ctx.loops.find(name);
+    return loop != ctx.loops.end() && loop->second.var != outermost_name &&
+           loop->second.func == stage.first && loop->second.stage == stage.second;
+}
+
+/// The value of a loop's variable, or the nearest one that the loop has for its own stage.
+Expr nearest_own(const std::string &loop, const Expr &value) {
+    return clamp(likely(value), names::var(names::loop_min(loop)),
+                 names::var(names::loop_max(loop)));
+}
+
+/// Where loops of a stage are lets inside of those of another one.
+class LoopsInOwnRange : public StmtMutator {
+public:
+    LoopsInOwnRange(const LowerContext &ctx, const StageKey &stage) : ctx_(ctx), stage_(stage) {
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const LetStmt *op) override {
+        const bool own = is_loop_of(ctx_, stage_, op->name);
+        return LetStmt::make(op->name, own ? nearest_own(op->name, op->value) : op->value,
+                             mutate(op->body));
+    }
+    const LowerContext &ctx_;
+    const StageKey &stage_;
+};
+
 class InferBounds : public StmtMutator {
 public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
@@ -376,9 +405,13 @@ private:
         std::vector<Item> items;  // outermost first
         if (loop) {
             const LoopInfo &own = ctx_.loops.at(loop->name);
-            region_in_progress(ctx_.env.at(own.func), own.stage, original, &items);
+            const StageKey owner{own.func, own.stage};
+            region_in_progress(ctx_.env.at(own.func), own.stage,
+                               own.fused.empty() ? original : in_own_range(original, owner),
+                               &items);
             for (const StageKey &key : own.fused) {
-                region_in_progress(ctx_.env.at(key.first), key.second, original, &items);
+                region_in_progress(ctx_.env.at(key.first), key.second, in_own_range(original, key),
+                                   &items);
             }
             if (ctx_.env.at(own.func).has_extern_definition() && own.stage == 0) {
                 query_regions(ctx_.env.at(own.func), contents, false, &items);
@@ -402,6 +435,21 @@ private:
     void add_let(const std::string &name, const Expr &value, const std::string &why,
                  std::vector<Item> *items) const {
         items->push_back({name, value, Stmt(), why});
+    }
+
+    /// What the body does for a stage in iterations of its own. Those of a loop that stages share
+    /// may be there for others alone; the stage, which does nothing then, is taken to be at the
+    /// first or last one of its own, so that nothing is asked for beyond what it ever needs.
+    Stmt in_own_range(const Stmt &body, const StageKey &stage) const {
+        std::map<std::string, Expr> variables;
+        for (size_t i = stage_begin_.at(stage); i < bound_.size(); i++) {
+            const std::string &name = bound_[i];
+            if (is_loop_of(ctx_, stage, name)) {
+                variables[name] = nearest_own(name, names::var(name));
+            }
+        }
+        return variables.empty() ? LoopsInOwnRange(ctx_, stage).mutate(body)
+                                 : substitute(variables, body);
     }
 
     void region_in_progress(const Function &f, int stage, const Stmt &body,

@@ -52,6 +52,43 @@ bool is_comparable(const Expr &e) {
            !contains_kind(e, NodeKind::Let);
 }
 
+/// A value as a sum of an expression and a constant.
+struct Parts {
+    Expr rest;
+    int64_t constant;
+};
+
+Parts parts(const Expr &e);
+
+/// `min(a + 3, b + 5)` is `min(a, b + 2) + 3`, and so is `min(b + 5, a + 3)`.
+template<typename T>
+Parts parts_of_one_of(const T *op) {
+    Parts a = parts(op->a), b = parts(op->b);
+    if (compare(b.rest, a.rest) < 0) {
+        std::swap(a, b);
+    }
+    const auto distance = __int128(b.constant) - a.constant;
+    if (distance != int(distance)) {
+        return {op, 0};
+    }
+    return {T::make(a.rest, distance == 0 ? b.rest : b.rest + int(distance)), a.constant};
+}
+
+/// Of equal values less a constant the same rest, wherever in sums and choices the constants stand.
+Parts parts(const Expr &e) {
+    if (const Add *add = e.as<Add>()) {
+        if (const auto constant = as_const_int(add->b)) {
+            const Parts a = parts(add->a);
+            return {a.rest, a.constant + *constant};
+        }
+        const Parts a = parts(add->a), b = parts(add->b);
+        return {a.rest + b.rest, a.constant + b.constant};
+    }
+    const Min *min = e.as<Min>();
+    const Max *max = e.as<Max>();
+    return min ? parts_of_one_of(min) : max ? parts_of_one_of(max) : Parts{e, 0};
+}
+
 class RelateLets : public Mutator {
 public:
     bool changed = false;
@@ -72,13 +109,6 @@ private:
         size_t place;  ///< in open_
         Expr tagged;   ///< what its value is to be, if a relative's is known to be likely
     };
-
-    /// The value without its constant term, and that.
-    static std::pair<Expr, int64_t> parts(const Expr &e) {
-        const Add *add = e.as<Add>();
-        const auto constant = add ? as_const_int(add->b) : std::nullopt;
-        return constant ? std::pair(add->a, *constant) : std::pair(e, int64_t(0));
-    }
 
     /// A value in terms of what no let names, unmarked; undefined if that is not to be looked at.
     Expr expanded(const Expr &e) const {

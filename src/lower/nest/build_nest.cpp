@@ -27,9 +27,14 @@ bool matches(const LoopLevel &level, const std::string &loop, const LowerContext
     if (it == ctx.loops.end()) {
         return false;
     }
-    const LoopInfo &info = it->second;
-    return info.func == level.func_name() && info.var == level.var_name() &&
-           (level.stage_index() < 0 || level.stage_index() == info.stage);
+    const auto is_level = [&](const LoopInfo &info) {
+        return info.func == level.func_name() && info.var == level.var_name() &&
+               (level.stage_index() < 0 || level.stage_index() == info.stage);
+    };
+    const std::vector<std::string> &others = it->second.stands_for;
+    return is_level(it->second) ||
+           std::any_of(others.begin(), others.end(),
+                       [&](const std::string &name) { return is_level(ctx.loops.at(name)); });
 }
 
 bool is_fused_with_itself(const Function &f) {

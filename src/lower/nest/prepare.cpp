@@ -287,6 +287,14 @@ void pin_outputs(const std::vector<Function> &outputs) {
     }
 }
 
+// An extern stage whose linkage is left open is called as the pipeline itself is.
+void decide_mangling(const Function &f, const Target &target) {
+    if (f->extern_mangling == NameMangling::Default) {
+        const bool cpp = target.has_feature(Target::CPlusPlusMangling);
+        f->extern_mangling = cpp ? NameMangling::CPlusPlus : NameMangling::C;
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
@@ -319,6 +327,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     resolve_language(*ctx);
     make_copy_stages(*ctx);
     for (const auto &[name, f] : ctx->env) {
+        decide_mangling(f, ctx->target);
         decide_tails(f);
     }
     Order order(ctx->env);

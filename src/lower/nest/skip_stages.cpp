@@ -25,9 +25,11 @@ namespace {
 /// Under which conditions a Func is needed in the body of its realization.
 class Uses : public Visitor {
 public:
-    /// The handles are those of the Func's storage.
-    Uses(const std::string &func, const std::set<std::string> &handles, const Stmt &body)
-        : func_(func), handles_(handles) {
+    /// The handles are those of the Func's storage. A Func that is fused with others has their
+    /// statements in its production.
+    Uses(const std::string &func, const std::set<std::string> &handles, bool is_fused,
+         const Stmt &body)
+        : func_(func), handles_(handles), is_fused_(is_fused) {
         for (std::string &name : bound_names(body)) {
             bound_.insert(std::move(name));
         }
@@ -104,16 +106,38 @@ private:
         read = simplify(read || if_read_);
     }
 
+    /// What is known outside of a condition's conjuncts, in terms of what is defined there.
+    struct KnownPart {
+        Expr condition = const_true();
+        bool is_all = true;
+    };
+
+    void add_known_part(const Expr &condition, KnownPart *part) const {
+        if (const And *both = condition.as<And>()) {
+            add_known_part(both->a, part);
+            add_known_part(both->b, part);
+            return;
+        }
+        const Expr outside = outer_lets_.empty() ? condition : substitute(outer_lets_, condition);
+        if (is_known_outside(outside)) {
+            part->condition = is_const_one(part->condition) ? outside : part->condition && outside;
+        } else {
+            part->is_all = false;
+        }
+    }
+
     /// Where `condition` holds.
     template<typename Code>
     void under(const Expr &condition, const Code &code, bool also_unread) {
-        if (!is_known_outside(condition)) {
-            unknown_conditions_++;
-            (*this)(code);
-            unknown_conditions_--;
-            return;
-        }
-        const Expr c = remove_likelies(condition);
+        KnownPart known;
+        add_known_part(remove_likelies(condition), &known);
+        unknown_conditions_ += !known.is_all;
+        under_known(known.condition, code, also_unread);
+        unknown_conditions_ -= !known.is_all;
+    }
+
+    template<typename Code>
+    void under_known(const Expr &c, const Code &code, bool also_unread) {
         const Expr matters_before = std::exchange(if_matters_, if_matters_ && c);
         const Expr read_before = std::exchange(if_read_, also_unread ? if_read_ && c : if_read_);
         (*this)(code);
@@ -182,8 +206,25 @@ private:
     }
     void visit(const LetStmt *op) override {
         always({op->value});
+        const Expr value = is_offset(op->value) ? substitute(outer_lets_, op->value) : Expr();
+        const bool is_outer = value.defined() && is_known_outside(value);
+        if (is_outer) {
+            outer_lets_[op->name] = value;
+        }
         (*this)(op->body);
+        if (is_outer) {
+            outer_lets_.erase(op->name);
+        }
     }
+
+    /// A variable, or what adds to one: what stands for it may be written many times over.
+    static bool is_offset(const Expr &e) {
+        const Add *sum = e.as<Add>();
+        const Sub *difference = e.as<Sub>();
+        return e.as<Variable>() || is_const(e) || (sum && is_offset(sum->a) && is_offset(sum->b)) ||
+               (difference && is_offset(difference->a) && is_offset(difference->b));
+    }
+
     void visit(const For *op) override {
         always({op->min, op->extent});
         (*this)(op->body);
@@ -196,6 +237,9 @@ private:
         }
     }
     void visit(const Provide *op) override {
+        if (op->name == func_) {
+            return;
+        }
         always(op->args);
         always({op->predicate});
         for (const Expr &e : op->values) {
@@ -203,16 +247,18 @@ private:
         }
     }
     void visit(const ProducerConsumer *op) override {
-        if (op->is_producer && op->name == func_) {
-            producers++;
-        } else {
+        const bool own = op->is_producer && op->name == func_;
+        producers += own;
+        if (!own || is_fused_) {
             Visitor::visit(op);
         }
     }
 
     const std::string &func_;
     const std::set<std::string> &handles_;
+    const bool is_fused_;
     std::set<std::string> bound_;
+    std::map<std::string, Expr> outer_lets_;  ///< lets that code outside could make
     Changes changes_;
     int unknown_conditions_ = 0;
     std::vector<Expr> branches_;  ///< conditions that hold here
@@ -240,6 +286,62 @@ private:
     const Expr &condition_, &earlier_;
 };
 
+/// What code stores, and whether it does no more than store and compute.
+class Effects : public Visitor {
+public:
+    explicit Effects(const Stmt &s) {
+        (*this)(s);
+    }
+    bool are_only(const std::string &func) const {
+        return plain_ && stored_ == std::set<std::string>{func};
+    }
+
+private:
+    using Visitor::visit;
+    void visit(const Provide *op) override {
+        stored_.insert(op->name);
+        Visitor::visit(op);
+    }
+    void visit(const Evaluate *op) override {
+        plain_ = false;
+        Visitor::visit(op);
+    }
+    void visit(const Realize *op) override {
+        plain_ = false;
+        Visitor::visit(op);
+    }
+    void visit(const ProducerConsumer *op) override {
+        plain_ = false;
+        Visitor::visit(op);
+    }
+    void visit(const For *op) override {
+        plain_ &= !is_gpu(op->for_type);
+        Visitor::visit(op);
+    }
+    bool plain_ = true;
+    std::set<std::string> stored_;
+};
+
+/// The same for a Func that is fused with others: what is stored there, statement by statement.
+class GuardStores : public StmtMutator {
+public:
+    GuardStores(const std::string &func, const Expr &condition, const Expr &earlier)
+        : func_(func), condition_(condition), earlier_(earlier) {
+    }
+    using Mutator::mutate;
+    Stmt mutate(const Stmt &s) override {
+        const IfThenElse *guarded = s.as<IfThenElse>();
+        if (earlier_.defined() && guarded && guarded->condition.same_as(earlier_)) {
+            return mutate(guarded->then_case);
+        }
+        return Effects(s).are_only(func_) ? IfThenElse::make(condition_, s) : Mutator::mutate(s);
+    }
+
+private:
+    const std::string &func_;
+    const Expr &condition_, &earlier_;
+};
+
 class SkipStages : public StmtMutator {
 public:
     explicit SkipStages(const LowerContext &ctx) : ctx_(ctx) {
@@ -261,18 +363,19 @@ public:
 private:
     using Mutator::visit;
 
-    /// Its producer is a statement of its own, which nothing else waits for.
+    /// Nothing else waits for its producer.
     bool can_be_skipped(const std::string &func) const {
         const auto f = ctx_.env.find(func);
-        if (f == ctx_.env.end()) {
-            return true;
-        }
-        const FuncSchedule &schedule = f->second.schedule();
-        const auto fused = [&](const std::vector<std::string> &group) {
-            return group.size() > 1 && std::find(group.begin(), group.end(), func) != group.end();
-        };
-        return !schedule.async &&
-               std::none_of(ctx_.fused_groups.begin(), ctx_.fused_groups.end(), fused);
+        return f == ctx_.env.end() || !f->second.schedule().async;
+    }
+
+    /// Its producer is no statement of its own.
+    bool is_fused(const std::string &func) const {
+        return std::any_of(ctx_.fused_groups.begin(), ctx_.fused_groups.end(),
+                           [&](const std::vector<std::string> &group) {
+                               return group.size() > 1 &&
+                                      std::find(group.begin(), group.end(), func) != group.end();
+                           });
     }
 
     /// What stands for the address of its storage, or of a part of it.
@@ -331,14 +434,22 @@ private:
         if (kernels_ > 0 || !can_be_skipped(op->name)) {
             return same;
         }
-        const Uses uses(op->name, handles_of(op->name), body);
+        const bool fused = is_fused(op->name);
+        if (fused && ctx_.env.at(op->name).has_extern_definition()) {
+            return same;
+        }
+        const Uses uses(op->name, handles_of(op->name), fused, body);
         Expr &guard = guards_[op->name];
         if (uses.producers != 1 || is_trivially_true(uses.matters) ||
             (guard.defined() && equal(guard, uses.matters)) ||
-            computes_for_later(op, uses.matters)) {
+            (!fused && computes_for_later(op, uses.matters))) {
             return same;
         }
-        const Stmt guarded = GuardProducer(op->name, uses.matters, guard).mutate(body);
+        const Stmt guarded = fused ? GuardStores(op->name, uses.matters, guard).mutate(body)
+                                   : GuardProducer(op->name, uses.matters, guard).mutate(body);
+        if (guarded.same_as(body)) {
+            return same;
+        }
         guard = uses.matters;
         return with(op, &Realize::condition, simplify(op->condition && uses.read), &Realize::body,
                     guarded);

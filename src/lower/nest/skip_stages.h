@@ -14,6 +14,9 @@ namespace calotype {
 ///       g(x) = select(p, f(x), 0)                  g(x) = select(p, f(x), 0)
 ///     }                                          }
 ///
+/// Of a condition of several conjuncts those count that are known there. Of Funcs in common loops
+/// each has the condition around its own statements alone.
+///
 /// A select reads both sides: what f holds must not decide where something is read or stored, or
 /// what is called. There only conditions of statements and of if_then_else count.
 ///

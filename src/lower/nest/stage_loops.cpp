@@ -60,10 +60,13 @@ public:
             user_assert(dim(i).for_type == child->dim(i).for_type)
                 << what << ", but the loops over " << plain_name(i) << " are "
                 << to_string(dim(i).for_type) << " and " << to_string(child->dim(i).for_type);
-            std::vector<StageKey> &fused = ctx_.loops[loop_name(i)].fused;
-            fused.emplace_back(child->f_.name(), child->stage_);
-            const std::vector<StageKey> &inside = ctx_.loops[child->loop_name(i)].fused;
-            fused.insert(fused.end(), inside.begin(), inside.end());
+            LoopInfo &own = ctx_.loops[loop_name(i)];
+            const LoopInfo &theirs = ctx_.loops[child->loop_name(i)];
+            own.fused.emplace_back(child->f_.name(), child->stage_);
+            own.fused.insert(own.fused.end(), theirs.fused.begin(), theirs.fused.end());
+            own.stands_for.push_back(child->loop_name(i));
+            own.stands_for.insert(own.stands_for.end(), theirs.stands_for.begin(),
+                                  theirs.stands_for.end());
         }
         for (const Child &grandchild : child->children_) {
             user_assert(grandchild.depth >= depth)

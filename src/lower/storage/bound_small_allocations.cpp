@@ -91,12 +91,9 @@ private:
         }
         const MemoryType where = must ? MemoryType::Register : MemoryType::Stack;
         // In a kernel rows and columns still matter: threads may share them out.
-        std::vector<Expr> extents = {Expr(int(*elements))};
-        if (in_blocks_ > 0 && op->extents.size() > 1) {
-            extents.clear();
-            for (const Expr &extent : op->extents) {
-                extents.emplace_back(int(*bound_of(extent)));
-            }
+        std::vector<Expr> extents;
+        for (const Expr &extent : op->extents) {
+            extents.emplace_back(int(*bound_of(extent)));
         }
         return Allocate::make(op->name, op->type, where, extents, op->condition, op->body, Expr(),
                               op->free_function, op->padding);

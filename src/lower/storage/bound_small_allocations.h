@@ -10,7 +10,7 @@ namespace calotype {
 /// Storage whose size has a small constant bound gets that size.
 ///
 ///     let n = min(w, 6)                                 let n = min(w, 6)
-///     allocate f[float32, n, 4]                  ->     allocate f[float32, 24] in stack
+///     allocate f[float32, n, 4]                  ->     allocate f[float32, 6, 4] in stack
 ///
 /// Storage in MemoryType::Register must have a bound, and no storage may be known to be larger than
 /// the target allows (CompileError else).

@@ -34,6 +34,7 @@
 #include "lower/nest/fork_async_producers.h"
 #include "lower/storage/fold_headers.h"
 #include "lower/storage/handle_names.h"
+#include "lower/storage/written_size.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -493,7 +494,14 @@ private:
     /// Sets `fold` if the dimension can be folded along the loop. False if each iteration must be
     /// checked.
     bool fold_along(const For *loop, int d, const Interval &window) {
-        const Interval moving = moving_window(loop, window);
+        const StorageDim *schedule = schedule_of(d);
+        const bool is_asked = schedule && schedule->fold_factor.defined();
+        const bool is_small =
+            has_at_most(largest_end, window.min) && has_at_most(largest_end, window.max);
+        return !(is_asked || is_small) || fold_moving(loop, d, moving_window(loop, window));
+    }
+
+    bool fold_moving(const For *loop, int d, const Interval &moving) {
         const Expr first = moving.min, last = moving.max;
         const auto moves = [&](const Expr &e, Monotonic direction) {
             return moves_along(loop, e, direction);

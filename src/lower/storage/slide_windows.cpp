@@ -24,6 +24,7 @@
 #include "ir/visitor.h"
 #include "lower/names.h"
 #include "lower/storage/warm_up.h"
+#include "lower/storage/written_size.h"
 #include "pipeline/loop_graph.h"
 #include "pipeline/tails.h"
 
@@ -403,7 +404,8 @@ private:
     };
 
     NewStart new_start(const LetStmt &let, bool forward, const Expr &next,
-                       const std::string &other_end, const Values &values) const {
+                       const std::string &other_end, size_t at) const {
+        const Values &values = enclosing_[at].values;
         const Expr other = value_at(let, other_end);
         struct Distance {
             bool is_known = false;
@@ -419,7 +421,7 @@ private:
             }
             return result;
         };
-        const Distance from_own = from(let.name);
+        const Distance from_own = stays(let.value, at) ? from(let.name) : Distance();
         const Distance from_other = other.defined() ? from(other_end) : Distance();
         const auto moved = [](const Expr &e, int64_t by) {
             return by == 0 ? e : e + int(by);
@@ -433,6 +435,35 @@ private:
         result.is_inside =
             own != values.end() && can_prove(forward ? next >= own->second : next <= own->second);
         return result;
+    }
+
+    /// Whether the value is made of no ends of other windows that may slide along loop number `at`:
+    /// they are not what the loop's values say any more.
+    bool stays(const Expr &value, size_t at) const {
+        std::vector<std::string> moving;
+        for (size_t i = 0; i < enclosing_.size(); i++) {
+            const Enclosing &e = enclosing_[i];
+            if (e.kind == Enclosing::Storage && i < at) {
+                add_ends(e.storage, &moving);
+            } else if (e.kind == Enclosing::Let && uses_any_var(e.let->value, moving)) {
+                moving.push_back(e.let->name);
+            }
+        }
+        return !uses_any_var(value, moving);
+    }
+
+    void add_ends(const std::string &func, std::vector<std::string> *names) const {
+        const auto it = ctx_.env.find(func);
+        if (it == ctx_.env.end()) {
+            return;
+        }
+        const Function &f = it->second;
+        for (int stage = 0; stage < f.stages(); stage++) {
+            for (const std::string &arg : f.args()) {
+                names->push_back(names::stage_min(func, stage, arg));
+                names->push_back(names::stage_max(func, stage, arg));
+            }
+        }
     }
 
     /// The let's value where the first iteration fills the window.
@@ -480,7 +511,9 @@ private:
     /// Whether new lets could be made for all stages.
     bool shrink(const Function &f, int d, size_t at, const DimensionRegion &window) {
         const For *loop = enclosing_[at].loop;
-        const Values &values = enclosing_[at].values;
+        if (!has_at_most(largest_end, window.min) || !has_at_most(largest_end, window.max)) {
+            return false;
+        }
         const Monotonic start = is_monotonic(window.min, loop->name),
                         end = is_monotonic(window.max, loop->name);
         auto grows = [](Monotonic m) {
@@ -517,7 +550,7 @@ private:
             if (!let) {
                 return false;
             }
-            const NewStart start = new_start(*let, forward, next, ends[forward], values);
+            const NewStart start = new_start(*let, forward, next, ends[forward], at);
             changes[let] = reduced(*let, forward, start, loop);
             slide.starts[let] = start.value;
             slide.window.lets.insert(slide.window.lets.end(), std::begin(ends), std::end(ends));

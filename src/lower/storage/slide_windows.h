@@ -25,7 +25,8 @@ namespace calotype {
 /// being pure; the other dimensions must not depend on the loop. If the region is the same for all
 /// iterations, the first one computes it. Nothing slides where the order of iterations is free,
 /// where production is conditional, or where the dimension is split so that its loops would compute
-/// more than what is new. Where something is folded by a given factor, iterations before the first
+/// more than what is new, or where the ends of the region are longer than is looked into
+/// (written_size.h). Where something is folded by a given factor, iterations before the first
 /// fill the windows instead: warm_up.h.
 ///
 /// The condition is likely: partition_loops gives the first iteration, which fills the window, code

@@ -173,6 +173,45 @@ TEST(ComputeWithEach, slides_for_a_chain) {
     }
 }
 
+/// The loops go on for f when g has come to its end, or begin before it does: nothing is asked for
+/// beyond what g needs.
+TEST(ComputeWithEach, one_ends_before_another) {
+    for (LoopAlignStrategy align :
+         {LoopAlignStrategy::NoAlign, LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
+        Buffer<int> image(14, 20), a(14, 30), b(14, 20), c(14, 10);
+        image.for_each_element([&](int i, int j) { image(i, j) = i * 31 + j * 7; });
+        Func in("in"), f("f"), g("g"), h("h");
+        in(x, y) = image(x, y) + 1;
+        f(x, y) = x + y;
+        g(x, y) = in(x, y);
+        h(x, y) = in(x, 2 * y) + in(x, 2 * y + 1);
+        g.compute_with(f, y, align);
+        h.compute_with(g, y, align);
+        in.compute_at(f, y);
+        Pipeline({f, g, h}).realize({a, b, c});
+        expect_all(a, [](int i, int j) { return i + j; });
+        expect_all(b, [&](int i, int j) { return image(i, j) + 1; });
+        expect_all(c, [&](int i, int j) { return image(i, 2 * j) + image(i, 2 * j + 1) + 2; });
+    }
+}
+
+/// A loop that is one with that of another Func is named by either.
+TEST(ComputeWithEach, computed_in_a_loop_of_the_other_func) {
+    Func part("part"), f("f"), g("g"), h("h");
+    part(x, y) = x * y;
+    f(x, y) = x + y;
+    g(x, y) = x - y;
+    h(x, y) = part(x, y) + part(x + 1, y);
+    g.compute_with(f, y);
+    h.compute_with(g, y);
+    part.compute_at(h, y).bound_extent(y, 1);
+    Buffer<int> a(14, 12), b(14, 12), c(14, 12);
+    Pipeline({f, g, h}).realize({a, b, c});
+    expect_all(a, [](int i, int j) { return i + j; });
+    expect_all(b, [](int i, int j) { return i - j; });
+    expect_all(c, [](int i, int j) { return (2 * i + 1) * j; });
+}
+
 /// Of the Funcs that are computed together, the pure definition uses some and the update another.
 TEST(ComputeWithEach, for_different_stages) {
     Func f("f"), g("g"), p("p"), out("out");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 
 namespace calotype::test {
@@ -240,6 +241,47 @@ TEST_F(Windows, a_window_slides_only_where_it_is_looked_through) {
     EXPECT_EQ(count(), 10 * 22);
     wanted.set(false);
     EXPECT_EQ(count(), 0);
+}
+
+/// The ends of each window are minima and maxima of the ends of the one before, written twice. The
+/// last of them, which are longest, slide no more; what is lowered grows with the chain's length
+/// and not by powers of it.
+TEST(WindowsOfAChain, have_ends_that_double) {
+    constexpr int stages = 40, width = 10, last_column = 12;
+    std::vector<Func> chain;
+    for (int i = 0; i <= stages; i++) {
+        chain.emplace_back("stage_" + std::to_string(i));
+    }
+    chain[0](x) = x % 3;
+    for (int i = 1; i <= stages; i++) {
+        chain[i](x) = (chain[i - 1](x - 1) + chain[i - 1](min(x + 1, last_column))) % 101;
+    }
+    Func out("out");
+    out(x) = chain[stages](x);
+    for (Func &f : chain) {
+        f.store_root().compute_at(out, x);
+    }
+    out.bound(x, 0, width);
+
+    const std::string file = ::testing::TempDir() + "windows_of_a_chain.stmt";
+    out.compile_to_lowered_stmt(file, {}, Text);
+    EXPECT_LT(std::filesystem::file_size(file), size_t(3) << 20);
+    std::filesystem::remove(file);
+
+    const Buffer<int> result = out.realize({width});
+    std::map<int, int> before, now;
+    for (int i = -stages; i <= stages + width; i++) {
+        now[i] = ((i % 3) + 3) % 3;
+    }
+    for (int s = 1; s <= stages; s++) {
+        before = now;
+        for (int i = s - stages; i <= stages + width - s; i++) {
+            now[i] = (before[i - 1] + before[std::min(i + 1, last_column)]) % 101;
+        }
+    }
+    for (int i = 0; i < width; i++) {
+        EXPECT_EQ(result(i), now[i]) << i;
+    }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/rewrite_interleaving.h"
+#include "lower/vectors/rewrite_interleaving.h"
 
 #include <algorithm>
 #include <optional>
@@ -341,24 +341,24 @@ class DeinterleaveLoads : public Mutator {
 private:
     using Mutator::visit;
 
-    static Expr rewrite(const Expr &e) {
-        FindStridedLoads finder;
-        finder(e);
-        const bool several = std::any_of(finder.offsets.begin(), finder.offsets.end(),
-                                         [](const auto &entry) { return entry.second.size() > 1; });
-        return several ? SliceDenseLoads(finder.offsets).mutate(e) : e;
-    }
-
     Stmt visit(const Store *op) override {
-        return with(op, &Store::value, rewrite(op->value));
+        return with(op, &Store::value, load_densely(op->value));
     }
 
     Stmt visit(const LetStmt *op) override {
-        return LetStmt::make(op->name, rewrite(op->value), mutate(op->body));
+        return LetStmt::make(op->name, load_densely(op->value), mutate(op->body));
     }
 };
 
 }  // namespace
+
+Expr load_densely(const Expr &e) {
+    FindStridedLoads finder;
+    finder(e);
+    const bool several = std::any_of(finder.offsets.begin(), finder.offsets.end(),
+                                     [](const auto &entry) { return entry.second.size() > 1; });
+    return several ? SliceDenseLoads(finder.offsets).mutate(e) : e;
+}
 
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx) {
     return DeinterleaveLoads().mutate(InterleaveStores(ctx).mutate(s));

@@ -30,4 +30,7 @@ namespace calotype {
 ///     copies them.
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx);
 
+/// What it does with the loads of a value.
+Expr load_densely(const Expr &e);
+
 }  // namespace calotype

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/flatten_ramps.h"
+#include "lower/vectors/flatten_ramps.h"
 
 #include <algorithm>
 #include <map>
