@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares random pipelines under random schedules with Halide: values, and processor time to compile and of a call.
+
+random_pipelines.cpp is compiled against each side's Halide.h; each seed is a process, the sides take turns. Nobody has
+tuned these programs, so what is slow among them is a class to be found.
+
+    pip install halide
+    ./dev build release
+    test/performance/halide/random/compare_random.py --seeds 1 60
+
+Exit code 1 if values differ, or if one side alone refuses a schedule.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[3]
+sys.path.insert(0, str(HERE.parent))
+from compare import halide_root, machine, write_page  # noqa: E402
+
+
+def compile_program(out, includes, library, *libraries):
+    command = ["c++", "-std=c++17", "-O1", HERE / "random_pipelines.cpp", *[f"-I{i}" for i in includes], "-o", out, library,
+               f"-Wl,-rpath,{library.parent}", *libraries]
+    subprocess.run(command, check=True)
+
+
+def build(folder, calotype):
+    """The two programs; calotype is an install tree."""
+    folder.mkdir(parents=True, exist_ok=True)
+    halide = halide_root()
+    include = calotype / "include" / "calotype"
+    compile_program(folder / "calotype", [include / "generator/compat", include / "runtime/compat", calotype / "include", include],
+                    calotype / "lib/libCalotype.so", "-lpthread", "-ldl")
+    compile_program(folder / "halide", [halide / "include"], next(halide.glob("lib*/libHalide.so")))
+
+
+def run(program, seed, threads, limit):
+    env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
+    try:
+        done = subprocess.run([program, str(seed)], env=env, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {"error": f"over {limit} s"}
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[0]) if lines else {"error": f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"}
+
+
+def best(folder, side, seed, threads, limit, rounds):
+    """The fastest of some runs, and all of them."""
+    runs = [run(folder / side, seed, threads, limit) for _ in range(rounds)]
+    failed = [r for r in runs if "error" in r]
+    return failed[0] if failed else min(runs, key=lambda r: r["run_ms"])
+
+
+def one(folder, seed, args):
+    ours = best(folder, "calotype", seed, args.threads, args.limit, 1)
+    theirs = best(folder, "halide", seed, args.threads, args.limit, 1)
+    if "error" in ours or "error" in theirs:
+        return {"seed": seed, "calotype": ours, "halide": theirs}
+    if ours["run_ms"] > 1.05 * theirs["run_ms"]:  # look again before this is said
+        ours = min(ours, best(folder, "calotype", seed, args.threads, args.limit, 2), key=lambda r: r["run_ms"])
+        theirs = min(theirs, best(folder, "halide", seed, args.threads, args.limit, 2), key=lambda r: r["run_ms"])
+    return {"seed": seed, "calotype": ours, "halide": theirs}
+
+
+def same(a, b):
+    return abs(a - b) <= 1e-4 * max(abs(a), abs(b), 1.0)
+
+
+def describe(row):
+    """A line about a seed, and whether it is one to look at."""
+    ours, theirs = row["calotype"], row["halide"]
+    if "error" in ours and "error" in theirs:
+        return f"{row['seed']:6} refused by both", False
+    if "error" in ours or "error" in theirs:
+        side = "Calotype" if "error" in ours else "Halide"
+        return f"{row['seed']:6} {side} ALONE: {(ours.get('error') or theirs['error'])[:300]}", True
+    differ = not same(ours["sum"], theirs["sum"])
+    ratio = ours["run_ms"] / theirs["run_ms"]
+    marks = " VALUES DIFFER" * differ + " slower" * (ratio > 1.05)
+    return (f"{row['seed']:6} {ours['run_ms']:9.3f} ms {theirs['run_ms']:9.3f} ms {ratio:5.2f}, compiled in "
+            f"{ours['compile_ms'] / theirs['compile_ms']:5.2f}{marks}"), differ
+
+
+def summary(rows, seeds, threads):
+    """The table of docs/benchmarks.md: how the ratios are spread, and the largest by seed."""
+    from importlib.metadata import version
+    good = [r for r in rows if "error" not in r["calotype"] and "error" not in r["halide"]]
+    run_time = sorted((r["calotype"]["run_ms"] / r["halide"]["run_ms"], r["seed"]) for r in good)
+    compiled = [r["calotype"]["compile_ms"] / r["halide"]["compile_ms"] for r in good]
+    ratios = [ratio for ratio, _ in run_time]
+    last = ", ".join(f"{ratio:.2f} ({seed})" for ratio, seed in run_time[:-6:-1])
+    return "\n".join([
+        f"Machine: {machine()}. Halide {version('halide')} from PyPI. Processor time of a call, {threads} thread(s), the least of several "
+        "calls; below 1 means that Calotype is faster.", "",
+        "| seeds | run by both | geometric mean | median | above 1.05 | largest (seed) | time to compile, geometric mean |",
+        "|---|---|---|---|---|---|---|",
+        f"| {seeds[0]} to {seeds[1]} | {len(good)} of {len(rows)} | {statistics.geometric_mean(ratios):.2f} | {statistics.median(ratios):.2f} | "
+        f"{sum(r > 1.05 for r in ratios)} | {last} | {statistics.geometric_mean(compiled):.2f} |"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calotype", type=pathlib.Path, default=ROOT / "build/install", help="install tree")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/compare_random", help="where to build")
+    parser.add_argument("--seeds", type=int, nargs=2, default=(1, 40), metavar=("FIRST", "LAST"))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for one run of one side")
+    parser.add_argument("--write-docs", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--no-build", action="store_true", help="the programs are there")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the raw figures here")
+    args = parser.parse_args()
+    if not args.no_build:
+        build(args.build, args.calotype.resolve())
+    rows, wrong = [], False
+    for seed in range(args.seeds[0], args.seeds[1] + 1):
+        rows.append(one(args.build, seed, args))
+        line, bad = describe(rows[-1])
+        wrong |= bad
+        print(line, flush=True)
+    text = summary(rows, args.seeds, args.threads)
+    print(text)
+    if args.write_docs:
+        write_page(ROOT / "docs/benchmarks.md", "random pipelines against Halide", text)
+    if args.json:
+        args.json.write_text(json.dumps({"machine": machine(), "threads": args.threads, "rows": rows}, indent=2))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A random pipeline under a random schedule, made from a seed: compiled in the process, called several times,
+// timed in milliseconds of processor time (the least of the calls).
+// The same source compiles against either Halide.h; compare_random.py runs both sides.
+//
+//     random_pipelines SEED [WIDTH HEIGHT]
+//
+// prints one line, {"seed": ..., "compile_ms": ..., "run_ms": ..., "sum": ...}, or {"seed": ..., "error": ...} where the
+// schedule is refused. SHOW=1 also describes the pipeline on stderr; STMT=FILE, ASM=FILE and OBJ=FILE
+// write what it becomes; PLAIN=1 leaves out the schedule.
+#include "Halide.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::TailStrategy;
+using Halide::Type;
+using Halide::Var;
+
+// Engines are the same everywhere, distributions are not.
+class Dice {
+public:
+    explicit Dice(unsigned seed) : engine_(seed * 7919 + 17) {
+    }
+    int below(int n) {
+        return static_cast<int>(engine_() % static_cast<unsigned>(n));
+    }
+    int between(int low, int high) {
+        return low + below(high - low + 1);
+    }
+    bool chance(int percent) {
+        return below(100) < percent;
+    }
+    template<typename T>
+    T of(const std::vector<T> &values) {
+        return values[static_cast<size_t>(below(static_cast<int>(values.size())))];
+    }
+
+private:
+    std::mt19937 engine_;
+};
+
+struct Stage {
+    Func func;
+    Type type;
+    bool reduced = false;  // has an update over rx (and ry)
+    RDom domain;
+    int depth = -1;  // of the loops of the output around what uses it; -1: nothing does
+    std::vector<size_t> uses;
+    std::string text;
+};
+
+class Program {
+public:
+    Program(unsigned seed, int width, int height) : dice_(seed), width_(width), height_(height) {
+    }
+
+    void make() {
+        begin();
+        const int count = dice_.between(2, 7);
+        for (int i = 0; i < count; ++i) {
+            add(i);
+        }
+        if (std::getenv("PLAIN") == nullptr) {
+            schedule();
+        }
+    }
+    Func output() const {
+        return stages_.back().func;
+    }
+    void describe(std::ostream &out) const {
+        for (const Stage &stage : stages_) {
+            out << (stage.depth < 0 ? "(unused) " : "") << stage.text << "\n";
+        }
+    }
+
+private:
+    Dice dice_;
+    int width_, height_;
+    Var x_{"x"}, y_{"y"}, xo_{"xo"}, yo_{"yo"}, xi_{"xi"}, yi_{"yi"};
+    std::vector<Stage> stages_;
+    std::vector<size_t> uses_;  // of the stage that is being made
+    Halide::Buffer<> table_;
+    bool narrow_sums_ = true;
+
+    Type random_type() {
+        return dice_.of<Type>({Halide::UInt(8), Halide::UInt(8), Halide::UInt(16), Halide::Int(16),
+                               Halide::Int(32), Halide::Float(32), Halide::Float(32)});
+    }
+
+    template<typename T>
+    Halide::Buffer<> image(int width, int height, unsigned largest) {
+        Halide::Buffer<T> made(width, height);
+        std::mt19937 engine(width * 31u + height);
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                made(x, y) = static_cast<T>(engine() % largest);
+            }
+        }
+        return made;
+    }
+
+    Halide::Buffer<> image_of(Type type, int width, int height) {
+        if (type == Halide::UInt(8)) {
+            return image<uint8_t>(width, height, 256);
+        } else if (type == Halide::UInt(16)) {
+            return image<uint16_t>(width, height, 4096);
+        } else if (type == Halide::Int(16)) {
+            return image<int16_t>(width, height, 4096);
+        } else if (type == Halide::Int(32)) {
+            return image<int32_t>(width, height, 65536);
+        }
+        return image<float>(width, height, 1024);
+    }
+
+    // The image, in its type, beyond its edges by a boundary condition.
+    void begin() {
+        const Type type = random_type();
+        Halide::Buffer<> input = image_of(type, width_, height_);
+        table_ = image_of(Halide::UInt(16), 256, 1);
+        Stage stage;
+        stage.type = type;
+        const Halide::Region bounds = {{0, width_}, {0, height_}};
+        const int kind = dice_.below(5);
+        Func source("source");
+        source(x_, y_) = Expr(input(x_, y_));
+        switch (kind) {
+        case 0:
+            stage.func = Halide::BoundaryConditions::mirror_image(source, bounds);
+            break;
+        case 1:
+            stage.func = Halide::BoundaryConditions::constant_exterior(
+                source, Halide::cast(type, 3), bounds);
+            break;
+        case 2:
+            stage.func = Halide::BoundaryConditions::repeat_image(source, bounds);
+            break;
+        case 3: {
+            Func clamped("clamped");
+            clamped(x_, y_) =
+                source(Halide::clamp(x_, 0, width_ - 1), Halide::clamp(y_, 0, height_ - 1));
+            stage.func = clamped;
+            break;
+        }
+        default:
+            stage.func = Halide::BoundaryConditions::repeat_edge(source, bounds);
+            break;
+        }
+        stage.text = "source: " + text_of(type) + ", boundary condition " + std::to_string(kind);
+        stages_.push_back(stage);
+    }
+
+    static std::string text_of(Type type) {
+        std::ostringstream out;
+        out << type;
+        return out.str();
+    }
+
+    const Stage &used(size_t i) {
+        uses_.push_back(i);
+        return stages_[i];
+    }
+
+    // One of the last three, more often the last.
+    const Stage &earlier() {
+        const int back = dice_.chance(65)
+                             ? 1
+                             : dice_.between(1, std::min<int>(3, static_cast<int>(stages_.size())));
+        return used(stages_.size() - static_cast<size_t>(back));
+    }
+
+    // Room for sums: integers in 32 bits, or often in 16 where the values have 8.
+    Expr wide(const Expr &value) {
+        const Type type = value.type();
+        if (type.is_float()) {
+            return value;
+        }
+        return type.bits() == 8 && narrow_sums_ ? Halide::cast(Halide::UInt(16), value)
+                                                : Halide::cast(Halide::Int(32), value);
+    }
+
+    void add(int number) {
+        Stage stage;
+        narrow_sums_ = dice_.chance(50);
+        stage.func = Func("f" + std::to_string(number));
+        std::ostringstream text;
+        text << stage.func.name() << " = ";
+        static const std::vector<int> forms = {0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+        const int form = dice_.of(forms);
+        const Stage from = earlier();
+        Expr value = define(stage, form, from, text);
+        if (value.defined()) {
+            stage.func(x_, y_) = value;
+        }
+        stage.type = stage.func.types()[0];
+        stage.uses.swap(uses_);
+        text << ": " << stage.type;
+        stage.text = text.str();
+        stages_.push_back(stage);
+    }
+
+    // The value of a stage; undefined if define() has already given it its definitions.
+    Expr define(Stage &stage, int form, const Stage &from, std::ostream &text) {
+        const Func f = from.func;
+        switch (form) {
+        case 0:
+            return stencil(f, dice_.between(1, 3), 0, text);
+        case 1:
+            return stencil(f, 0, dice_.between(1, 3), text);
+        case 2:
+            return stencil(f, 1, 1, text);
+        case 3:
+            return pointwise(f, text);
+        case 4: {
+            text << from.func.name() << " at twice the distance";
+            return narrow((wide(f(2 * x_, 2 * y_)) + wide(f(2 * x_ + 1, 2 * y_)) +
+                           wide(f(2 * x_, 2 * y_ + 1))) /
+                              3,
+                          f);
+        }
+        case 5: {
+            text << from.func.name() << " at half the distance";
+            return narrow((3 * wide(f(x_ / 2, y_)) + wide(f((x_ + 1) / 2, y_))) / 4, f);
+        }
+        case 6: {
+            text << from.func.name() << " at half the distance in both";
+            return narrow((wide(f(x_ / 2, y_ / 2)) + wide(f(x_ / 2 + 1, y_ / 2 + 1))) / 2, f);
+        }
+        case 7:
+            return combined(text);
+        case 8:
+            return chosen(f, text);
+        case 9:
+            return extreme(f, text);
+        case 10:
+            return looked_up(f, text);
+        case 11:
+            return summed(stage, f, text);
+        default:
+            return phases(f, text);
+        }
+    }
+
+    Expr narrow(const Expr &value, const Func &like) {
+        return Halide::cast(like.types()[0], value);
+    }
+
+    Expr stencil(const Func &f, int rx, int ry, std::ostream &text) {
+        text << f.name() << " stencil " << rx << "," << ry;
+        Expr sum;
+        int weights = 0;
+        for (int dy = -ry; dy <= ry; ++dy) {
+            for (int dx = -rx; dx <= rx; ++dx) {
+                const int weight = dice_.between(1, 4);
+                weights += weight;
+                Expr term =
+                    wide(f(x_ + dx, y_ + dy)) * Halide::cast(wide(f(x_, y_)).type(), weight);
+                sum = sum.defined() ? sum + term : term;
+            }
+        }
+        return dice_.chance(70) ? narrow(sum / Halide::cast(sum.type(), weights), f) : sum;
+    }
+
+    Expr pointwise(const Func &f, std::ostream &text) {
+        const Type to = random_type();
+        text << f.name() << " pointwise";
+        Expr value = f(x_, y_);
+        if (to.is_float()) {
+            return Halide::sqrt(Halide::abs(Halide::cast<float>(value))) * 1.25f + 0.5f;
+        }
+        if (value.type().is_float()) {
+            return Halide::cast(to, Halide::clamp(value, 0.0f, 255.0f));
+        }
+        return Halide::cast(to, Halide::clamp(wide(value) * 3 / 2, 0, 255));
+    }
+
+    Expr combined(std::ostream &text) {
+        const Func a = used(stages_.size() - 1).func, b = earlier().func, c = used(0).func;
+        text << a.name() << " with " << b.name() << " and the source";
+        Expr u = Halide::cast<float>(a(x_, y_)), v = Halide::cast<float>(b(x_ + 1, y_)),
+             w = Halide::cast<float>(c(x_, y_ - 1));
+        return dice_.chance(50) ? u * 0.25f + v * 0.5f - w * 0.125f
+                                : Halide::max(u - v, w) / (Halide::abs(v) + 1.0f);
+    }
+
+    Expr chosen(const Func &f, std::ostream &text) {
+        text << f.name() << " chosen";
+        Expr here = f(x_, y_), there = f(x_ + 1, y_ - 1);
+        switch (dice_.below(3)) {
+        case 0:
+            return Halide::select(here > there, here, there + Halide::cast(there.type(), 1));
+        case 1:
+            return Halide::select((x_ + y_) % 2 == 0, here, there);
+        default:
+            return Halide::select(x_ < width_ / 2, here, there);
+        }
+    }
+
+    Expr extreme(const Func &f, std::ostream &text) {
+        text << f.name() << " extremes";
+        Expr low = Halide::min(f(x_ - 1, y_), Halide::min(f(x_, y_), f(x_ + 1, y_)));
+        Expr high = Halide::max(f(x_, y_ - 1), Halide::max(f(x_, y_), f(x_, y_ + 1)));
+        return dice_.chance(50) ? high - low : Halide::clamp(f(x_, y_), low, high);
+    }
+
+    Expr looked_up(const Func &f, std::ostream &text) {
+        text << f.name() << " in a table";
+        Halide::Buffer<uint16_t> table(table_);
+        Expr index = Halide::cast<int32_t>(Halide::clamp(f(x_, y_), Halide::cast(f.types()[0], 0),
+                                                         Halide::cast(f.types()[0], 255)));
+        return table(index, 0);
+    }
+
+    Expr summed(Stage &stage, const Func &f, std::ostream &text) {
+        const int w = dice_.between(2, 9), h = dice_.chance(50) ? 1 : dice_.between(2, 5);
+        text << f.name() << " reduced over " << w << " x " << h;
+        stage.domain = h == 1 ? RDom(-w / 2, w) : RDom(-w / 2, w, -h / 2, h);
+        stage.reduced = true;
+        Expr at = h == 1 ? wide(f(x_ + stage.domain.x, y_))
+                         : wide(f(x_ + stage.domain.x, y_ + stage.domain.y));
+        stage.func(x_, y_) = Halide::cast(at.type(), 0);
+        if (dice_.chance(60)) {
+            stage.func(x_, y_) += at;
+        } else {
+            stage.func(x_, y_) = Halide::max(stage.func(x_, y_), at);
+        }
+        return Expr();
+    }
+
+    Expr phases(const Func &f, std::ostream &text) {
+        text << f.name() << " in phases";
+        Expr even = wide(f(x_, y_)) + wide(f(x_ + 2, y_)), odd = 2 * wide(f(x_ + 1, y_));
+        return narrow(Halide::select(x_ % 2 == 0, even, odd) / 2, f);
+    }
+
+    // ---- the schedule ----
+    // Loops of the output that others are computed in, from the outermost.
+    std::vector<Var> loops_;
+
+    void schedule() {
+        schedule_output();
+        stages_.back().depth = static_cast<int>(loops_.size());
+        for (size_t i = stages_.size(); i-- > 0;) {
+            Stage &stage = stages_[i];
+            if (stage.depth >= 0 && i + 1 < stages_.size()) {
+                stage.depth = schedule_producer(stage);
+            }
+            for (size_t j : stage.uses) {
+                int &depth = stages_[j].depth;
+                depth = stage.depth < 0 ? depth
+                        : depth < 0     ? stage.depth
+                                        : std::min(depth, stage.depth);
+            }
+        }
+    }
+
+    int lanes(Type type) {
+        return std::max(4, (dice_.chance(80) ? 32 : 16) / type.bytes());
+    }
+
+    TailStrategy tail() {
+        return dice_.of<TailStrategy>({TailStrategy::Auto, TailStrategy::Auto,
+                                       TailStrategy::ShiftInwards, TailStrategy::GuardWithIf,
+                                       TailStrategy::RoundUp});
+    }
+
+    void schedule_output() {
+        Stage &stage = stages_.back();
+        Func out = stage.func;
+        const int n = lanes(stage.type);
+        std::ostringstream text;
+        const TailStrategy how = stage.reduced ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+        switch (dice_.below(4)) {
+        case 0:
+            out.vectorize(x_, n, how);
+            loops_ = {y_};
+            break;
+        case 1: {
+            const int rows = dice_.of<int>({4, 8, 16, 32, 64});
+            out.split(y_, yo_, yi_, rows, how).vectorize(x_, n, how).parallel(yo_);
+            text << " strips of " << rows;
+            loops_ = {yo_, yi_};
+            break;
+        }
+        case 2: {
+            const int w = dice_.of<int>({32, 64, 128, 256}), h = dice_.of<int>({4, 8, 16, 32});
+            out.tile(x_, y_, xo_, yo_, xi_, yi_, w, h, how).vectorize(xi_, n, how).parallel(yo_);
+            text << " tiles of " << w << " x " << h;
+            loops_ = {yo_, xo_, yi_};
+            break;
+        }
+        default: {
+            const int rows = dice_.of<int>({2, 4});
+            out.split(y_, yo_, yi_, rows, how)
+                .reorder(yi_, x_, yo_)
+                .unroll(yi_)
+                .vectorize(x_, n, how);
+            text << " " << rows << " rows unrolled";
+            loops_ = {yo_};
+        }
+        }
+        // An update has loops of its own, in which nothing of these can be computed.
+        if (stage.reduced) {
+            loops_.clear();
+        }
+        text << ", vectors of " << n;
+        update_of(stage, n, text);
+        stage.text += ";" + text.str();
+    }
+
+    void update_of(Stage &stage, int n, std::ostream &text) {
+        if (!stage.reduced) {
+            return;
+        }
+        Halide::Stage update = stage.func.update();
+        bool scheduled = true;
+        if (dice_.chance(75)) {
+            update.vectorize(x_, n, TailStrategy::GuardWithIf);
+            text << ", update vectorised";
+        } else {
+            scheduled = false;
+            text << ", update scalar";
+        }
+        switch (dice_.below(4)) {
+        case 0:
+            update.unroll(stage.domain.x);
+            text << ", reduction unrolled";
+            break;
+        case 1:
+            update.reorder(stage.domain.x, x_, y_);
+            text << ", reduction inside";
+            break;
+        default:
+            if (!scheduled) {
+                update.unscheduled();
+            }
+        }
+    }
+
+    // The depth of loops in which it is computed, at most what it has.
+    int schedule_producer(Stage &stage) {
+        std::ostringstream text;
+        if (dice_.chance(30) && !stage.reduced) {
+            stage.text += "; inline";
+            return stage.depth;
+        }
+        const int depth =
+            dice_.chance(20) ? 0 : dice_.between(std::min(1, stage.depth), stage.depth);
+        place(stage.func, depth, text);
+        if (dice_.chance(85)) {
+            const int n = lanes(stage.type);
+            const TailStrategy how = stage.reduced ? TailStrategy::Auto : tail();
+            stage.func.vectorize(x_, n, how);
+            text << ", vectors of " << n << ", tail " << static_cast<int>(how);
+            update_of(stage, n, text);
+        } else if (stage.reduced) {
+            stage.func.update().unscheduled();
+        }
+        stage.text += ";" + text.str();
+        return depth;
+    }
+
+    void place(Func &f, int depth, std::ostream &text) {
+        if (depth == 0) {
+            f.compute_root();
+            text << " compute_root";
+            if (dice_.chance(50)) {
+                f.parallel(y_, 16, TailStrategy::GuardWithIf);
+                text << " parallel";
+            }
+            return;
+        }
+        f.compute_at(output(), loops_[static_cast<size_t>(depth) - 1]);
+        text << " compute_at " << loops_[static_cast<size_t>(depth) - 1].name();
+        const int outermost =
+            loops_.size() > 1 ? 1 : 0;  // within the parallel loop, if there is one
+        if (depth <= outermost || !dice_.chance(60)) {
+            return;
+        }
+        const int outer = dice_.between(outermost, depth - 1);
+        if (outer == 0) {
+            f.store_root();
+            text << " store_root";
+        } else {
+            f.store_at(output(), loops_[static_cast<size_t>(outer) - 1]);
+            text << " store_at " << loops_[static_cast<size_t>(outer) - 1].name();
+        }
+    }
+};
+
+// Time of the processors, all threads together: other processes disturb it less than a clock on the wall.
+double processor_ms() {
+    return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+template<typename T>
+double sum_of(const Halide::Buffer<> &values) {
+    Halide::Buffer<T> typed(values);
+    double sum = 0;
+    int i = 0;
+    typed.for_each_value([&](T value) { sum += static_cast<double>(value) * (1 + i++ % 7); });
+    return sum;
+}
+
+double checksum(const Halide::Buffer<> &values) {
+    const Type type = values.type();
+    if (type == Halide::UInt(8)) {
+        return sum_of<uint8_t>(values);
+    } else if (type == Halide::UInt(16)) {
+        return sum_of<uint16_t>(values);
+    } else if (type == Halide::Int(16)) {
+        return sum_of<int16_t>(values);
+    } else if (type == Halide::UInt(32)) {
+        return sum_of<uint32_t>(values);
+    } else if (type == Halide::Int(32)) {
+        return sum_of<int32_t>(values);
+    }
+    return sum_of<float>(values);
+}
+
+void write_down(const Func &made) {
+    Func func = made;
+    const Halide::Target target = Halide::get_jit_target_from_environment();
+    if (const char *file = std::getenv("STMT")) {
+        func.compile_to_lowered_stmt(file, {}, Halide::Text, target);
+    }
+    if (const char *file = std::getenv("ASM")) {
+        func.compile_to_assembly(file, {}, "pipeline", target);
+    }
+    if (const char *file = std::getenv("OBJ")) {
+        func.compile_to_object(file, {}, "pipeline", target.without_feature(Halide::Target::JIT));
+    }
+}
+
+void run(unsigned seed, int width, int height) {
+    Program program(seed, width, height);
+    program.make();
+    if (std::getenv("SHOW") != nullptr) {
+        program.describe(std::cerr);
+    }
+    Func out = program.output();
+    write_down(out);
+    double from = processor_ms();
+    out.compile_jit();
+    const double compile = processor_ms() - from;
+    Halide::Buffer<> result(out.types()[0], width, height);
+    std::vector<double> times;
+    double spent = 0;
+    while (times.size() < 3 || (spent < 400 && times.size() < 40)) {
+        from = processor_ms();
+        out.realize(result);
+        times.push_back(processor_ms() - from);
+        spent += times.back();
+    }
+    std::printf("{\"seed\": %u, \"compile_ms\": %.2f, \"run_ms\": %.4f, \"sum\": %.9g}\n", seed,
+                compile, *std::min_element(times.begin(), times.end()), checksum(result));
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 2 && argc != 4) {
+        std::fprintf(stderr, "usage: random_pipelines SEED [WIDTH HEIGHT]\n");
+        return 2;
+    }
+    const unsigned seed = static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10));
+    try {
+        run(seed, argc == 4 ? std::atoi(argv[2]) : 1520, argc == 4 ? std::atoi(argv[3]) : 1100);
+    } catch (const Halide::Error &error) {
+        std::string text = error.what();
+        std::replace(text.begin(), text.end(), '"', '\'');
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        std::printf("{\"seed\": %u, \"error\": \"%s\"}\n", seed, text.c_str());
+    }
+    return 0;
+}
