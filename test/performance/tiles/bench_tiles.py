@@ -17,13 +17,14 @@ import time
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+PERFORMANCE = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(PERFORMANCE), str(PERFORMANCE / "halide")]
+from compare import machine, write_page  # noqa: E402
 from torch_buffers import dense  # noqa: E402
 
 ROUNDS = 15
 SIZES = (256, 512, 1024, 2048)
 TYPES = {torch.int8: ("int8", torch.int32), torch.bfloat16: ("bfloat16", torch.float32)}
-BEGIN, END = "<!-- begin: tile registers -->", "<!-- end: tile registers -->"
 
 
 def build(tree, folder):
@@ -71,19 +72,12 @@ def measure(library, dtype, n, threads):
     return 2e-12 * n**3 / mine, 2e-12 * n**3 / peer
 
 
-def machine():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "an unknown processor"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE")
     args = parser.parse_args()
-    lines = [f"Machine: {machine()}, {os.cpu_count()} cores. torch {torch.__version__}. Medians of {ROUNDS} runs in turns; 10^12 "
+    lines = [f"Machine: {machine()}. torch {torch.__version__}. Medians of {ROUNDS} runs in turns; 10^12 "
              "operations a second.", "", "| operands | size | threads | Calotype | torch | ratio |", "|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         library = build(args.build.resolve(), pathlib.Path(folder))
@@ -95,8 +89,7 @@ def main():
     text = "\n".join(lines)
     print(text)
     if args.write_docs:
-        head, rest = args.write_docs.read_text().split(BEGIN)
-        args.write_docs.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+        write_page(args.write_docs, "tile registers", text)
 
 
 if __name__ == "__main__":
