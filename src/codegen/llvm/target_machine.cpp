@@ -123,6 +123,8 @@ void optimize(llvm::Module &module, const Target &target) {
     tuning.SLPVectorization = true;
     tuning.LoopUnrolling = loop_opt;
     tuning.ForgetAllSCEVInLoopUnroll = true;
+    // Sums that an unrolled body adds to hundreds of times stay in registers.
+    tuning.LicmMssaNoAccForPromotionCap = 4096;
 
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;

@@ -83,6 +83,55 @@ TEST(X86, GathersHaveNoRegisterOfPadding) {
     }
 }
 
+/// Sums in storage on the stack that later code reads by an index: within a loop they are in
+/// registers, however often its body adds to each.
+TEST(X86, SumsOfALongBodyStayInRegisters) {
+    constexpr int sums = 24, times = 16, lanes = 16;
+    const Type t = Float(32, lanes);
+    const auto at = [&](const Expr &first) {
+        return Ramp::make(first, 1, lanes);
+    };
+    const auto var = [](const char *name) {
+        return Variable::make(Int(32), name);
+    };
+    const auto value = [&](const char *name, const Expr &first) {
+        return Load::make(t, name, at(first), const_true(lanes), Alignment());
+    };
+    const auto put = [&](const char *name, const Expr &v, const Expr &first) {
+        return Store::make(name, v, at(first), const_true(lanes), Alignment());
+    };
+    const auto loop = [](const char *name, int extent, const Stmt &body) {
+        return For::make(name, 0, extent, ForType::Serial, Partition::Never, DeviceAPI::None, body);
+    };
+    std::vector<Stmt> clear, add;
+    for (int i = 0; i < sums * times; i++) {
+        const Expr first = i % sums * lanes;
+        if (i < sums) {
+            clear.push_back(put("sum", make_zero(t), first));
+        }
+        const Expr step = (var("k") * times + i / sums) * (sums * lanes);
+        add.push_back(
+            put("sum", value("sum", first) + value("a", step) * value("b", step + i % sums * lanes),
+                first));
+    }
+    const Stmt copy = put("out", value("sum", var("which") * lanes), 0);
+    const Stmt body = Block::make({Block::make(clear), loop("k", 100, Block::make(add)), copy});
+    const LoweredModule module = one_function(
+        {pointer_argument("a"), pointer_argument("b"), pointer_argument("out"),
+         scalar_argument("which", Int(32))},
+        Allocate::make("sum", Float(32), MemoryType::Stack, {sums * lanes}, const_true(), body));
+    const std::string text =
+        CompiledModule(module, Target("x86-64-linux-avx512_skylake")).assembly();
+    int stores = 0;
+    for (size_t end = text.find("(%rsp)\n"); end != std::string::npos;
+         end = text.find("(%rsp)\n", end + 1)) {
+        const std::string line =
+            text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end));
+        stores += line.find("%zmm") != std::string::npos && line.find("vmov") != std::string::npos;
+    }
+    EXPECT_LE(stores, 2 * sums) << text;
+}
+
 struct Row {
     const char *instruction;
     int bits128;  ///< lanes that fill 128 bits of the widest operand
