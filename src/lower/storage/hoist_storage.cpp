@@ -5,12 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/with.h"
 #include "lower/known_here.h"
+#include "lower/names.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -26,7 +28,27 @@ struct Hoisting {
     std::vector<Expr> extents;      ///< of the largest
 };
 
+/// Gives a let another value, wherever it is made.
+class ReplaceLet : public StmtMutator {
+public:
+    ReplaceLet(const std::string &name, const Expr &value) : name_(name), value_(value) {
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const LetStmt *op) override {
+        return op->name == name_ ? LetStmt::make(op->name, value_, mutate(op->body))
+                                 : StmtMutator::visit(op);
+    }
+    const std::string &name_;
+    const Expr &value_;
+};
+
 class StorageHoister : public StmtMutator {
+public:
+    explicit StorageHoister(LowerContext &ctx) : ctx_(ctx) {
+    }
+
 private:
     using Mutator::visit;
 
@@ -41,8 +63,27 @@ private:
         hoistings_.erase(op->name);
         const Allocate *one = hoisting.one;
         return one ? Allocate::make(op->name, one->type, one->memory_type, hoisting.extents,
-                                    const_true(), body)
+                                    const_true(), with_fixed_copies(op->name, hoisting, body))
                    : body;
+    }
+
+    /// The copies of a ring buffer begin where they would if all were as large as the largest: one
+    /// is written while another, of an iteration with other extents, is still read.
+    Stmt with_fixed_copies(const std::string &name, const Hoisting &hoisting, const Stmt &body) {
+        const Function *f = ctx_.function_of_buffer(name);
+        if (!f || !f->schedule().ring_buffer.defined() ||
+            int(hoisting.extents.size()) != f->dimensions() + 1) {
+            return body;
+        }
+        Expr size = 1;
+        for (int d = 0; d < f->dimensions(); d++) {
+            size = size * hoisting.extents[size_t(d)];
+        }
+        const std::string size_name = ctx_.names.unique(names::part(name, "copy_size"));
+        return LetStmt::make(size_name, simplify(size),
+                             ReplaceLet(names::buffer_stride(name, f->dimensions()),
+                                        Variable::make(Int(32), size_name))
+                                 .mutate(body));
     }
 
     Stmt visit(const Allocate *op) override {
@@ -98,14 +139,15 @@ private:
         return inside(op);
     }
 
+    LowerContext &ctx_;
     std::map<std::string, Hoisting *> hoistings_;
     std::vector<const LetStmt *> constants_;  ///< lets around with constant values
 };
 
 }  // namespace
 
-Stmt hoist_storage(const Stmt &s, LowerContext &) {
-    return StorageHoister().mutate(s);
+Stmt hoist_storage(const Stmt &s, LowerContext &ctx) {
+    return StorageHoister(ctx).mutate(s);
 }
 
 }  // namespace calotype

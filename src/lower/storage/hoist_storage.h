@@ -16,6 +16,8 @@ namespace calotype {
 ///       }                                          ...
 ///     }                                          }
 ///
+/// Copies of a ring buffer are as far from each other as the largest needs.
+///
 /// Requires: flat storage. Extents have bounds outside of the loops in between (CompileError else).
 /// Establishes: no HoistedStorage.
 /// Order: after look_up_memoized, since a cache allocates what it keeps; before all passes that ask

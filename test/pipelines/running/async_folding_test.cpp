@@ -212,6 +212,19 @@ TEST(AsyncRings, one_behind_another) {
     }
 }
 
+/// An iteration needs more of the ring than the one before, of which a copy is read still.
+TEST(AsyncRings, copies_of_different_sizes) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x + 1, y) + f(2 * x, y + 1);
+    f.compute_at(g, x).hoist_storage_root().ring_buffer(2).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = g.realize({40, 3});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 3 * i + 1 + 20 * j + 10); });
+    }
+}
+
 /// Two rows of the consumer in each iteration, which need five of every three rows of the producer.
 TEST(AsyncFolding, windows_of_unrolled_rows) {
     Func f("f"), g("g");
