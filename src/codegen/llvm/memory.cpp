@@ -150,11 +150,14 @@ Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset,
     Value *p = element_pointer(op->name, op->type, base, offset);
     llvm::Align align = access_alignment(op->name, op->type, op->alignment, offset);
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.with_lanes(lanes));
+    if (mask && lanes == 1) {
+        in_memory = llvm::FixedVectorType::get(in_memory, 1);
+    }
     llvm::Instruction *load =
         mask ? static_cast<llvm::Instruction *>(b_.CreateMaskedLoad(in_memory, p, align, mask))
              : b_.CreateAlignedLoad(in_memory, p, align);
     tag_access(load, op->name, op->is_streaming && !mask);
-    return from_memory(load, op->type);
+    return from_memory(mask && lanes == 1 ? lane(load, 0) : load, op->type);
 }
 
 Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int stride) {
@@ -294,7 +297,7 @@ Value *FunctionEmitter::emit_node(const Load *op) {
         }
         llvm::Type *one = llvm::FixedVectorType::get(b_.getInt1Ty(), 1);
         Value *vector_mask = b_.CreateInsertElement(llvm::PoisonValue::get(one), mask, uint64_t(0));
-        return lane(load_dense(op, op->index, 0, 1, vector_mask), 0);
+        return load_dense(op, op->index, 0, 1, vector_mask);
     }
     if (mask && lanes_of(mask->getType()) == 1) {
         mask = splat(mask, op->type.lanes());

@@ -287,6 +287,22 @@ void pin_outputs(const std::vector<Function> &outputs) {
     }
 }
 
+// Leaves what the outputs use: copies and wrappers may stand in the place of all that a Func was.
+void forget_unused(const std::vector<Function> &outputs, Environment *env) {
+    Environment used;
+    std::vector<Function> open = outputs;
+    while (!open.empty()) {
+        const Function f = open.back();
+        open.pop_back();
+        if (used.emplace(f.name(), f).second) {
+            for (const auto &callee : find_direct_calls(f, *env)) {
+                open.push_back(env->at(callee.first));
+            }
+        }
+    }
+    *env = std::move(used);
+}
+
 // An extern stage whose linkage is left open is called as the pipeline itself is.
 void decide_mangling(const Function &f, const Target &target) {
     if (f->extern_mangling == NameMangling::Default) {
@@ -324,6 +340,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     for (const auto &entry : ctx->env) {
         pass_what_is_wrapped(entry.second, ctx->env);
     }
+    forget_unused(ctx->outputs, &ctx->env);
     resolve_language(*ctx);
     make_copy_stages(*ctx);
     for (const auto &[name, f] : ctx->env) {

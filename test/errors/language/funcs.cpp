@@ -116,6 +116,16 @@ TEST(Funcs, compute_with) {
                          "fused_f is computed with fused_g.s0.x, but it has specializations");
 }
 
+TEST(Funcs, compute_with_what_copies_stand_for) {
+    Func f = two_dimensional("f"), g = two_dimensional("g"), h;
+    h(x, y) = f(x, y) + g(x, y);
+    f.compute_root().compute_with(g.compute_root(), y);
+    h.realize({4, 4});
+    g.clone_in(h).compute_root();
+    EXPECT_COMPILE_ERROR(h.realize({4, 4}), "func " + f.name() + " is computed with " + g.name() +
+                                                ", which is not in the pipeline");
+}
+
 TEST(Funcs, loop_level) {
     LoopLevel level;
     EXPECT_COMPILE_ERROR(level.func_name(), "loop level is used before it was set");

@@ -10,7 +10,7 @@ const Var x("x"), y("y");
 namespace {
 
 constexpr int scan_begin = 1, scan_length = 6, row = 3, gather_width = 9, long_window = 32,
-              places = 7, entries = 12, float_limit = 1000, small_limit = 20;
+              places = 7, entries = 12, float_limit = 1000, small_limit = 20, filling = 1;
 
 bool is_small_float(const Type &t) {
     return t.is_float() && t.bits() == 16;
@@ -38,9 +38,13 @@ Type work_type(const Type &t) {
     return t.is_bool() ? Int(32) : t;
 }
 
-Access random_access(Dice &dice) {
+Access random_access(Dice &dice, const RandomPipeline &p) {
     Access a;
     a.offset = dice(7) - 3;
+    if (p.full && dice.chance(6)) {
+        a.scale = -1;
+        return a;
+    }
     if (dice.chance(12)) {
         a.scale = 2;
     } else if (dice.chance(12)) {
@@ -53,10 +57,11 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
     const int last = int(p.stages.size()) - 1;
     Tap t;
     t.source = dice.chance(60) ? last : dice(last + 1);
+    t.source -= p.stages[size_t(t.source)].holes ? 1 : 0;
     t.value = p.stages[size_t(t.source)].tuple ? dice(2) : 0;
     t.transposed = dice.chance(8);
-    t.x = random_access(dice);
-    t.y = random_access(dice);
+    t.x = random_access(dice, p);
+    t.y = random_access(dice, p);
     t.weight = 1 + dice(3);
     if (p.wide && dice.chance(15)) {
         t.boundary = Boundary(1 + dice(4));
@@ -65,13 +70,15 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
 }
 
 UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
-    const int drawn = dice(p.full ? 25 : p.wide ? 14 : 6);
+    const int drawn = dice(p.full ? 31 : p.wide ? 14 : 6);
     const UpdateKind kind = drawn < 10    ? UpdateKind(drawn)
                             : drawn < 13  ? UpdateKind::LongWindow
                             : drawn == 13 ? UpdateKind::Histogram
                             : drawn < 19  ? UpdateKind::WhileSmall
                             : drawn < 22  ? UpdateKind::WhereEven
-                                          : UpdateKind::ParamWindow;
+                            : drawn < 25  ? UpdateKind::ParamWindow
+                            : drawn < 28  ? UpdateKind::MinWindow
+                                          : UpdateKind::Keep;
     const Tap tap = random_tap(dice, p);
     const int width = 1 + dice(4);
     return {kind, tap, width, 1 + dice(3)};
@@ -134,6 +141,23 @@ StageSpec wide_random_stage(Dice &dice, const RandomPipeline &p) {
     return s;
 }
 
+/// A stage with holes, and one that looks up by its values.
+void add_stages_with_holes(Dice &dice, RandomPipeline &p) {
+    static const std::vector<Type> types = {Int(32), Int(32), UInt(8), Int(16), UInt(16)};
+    StageSpec s;
+    s.type = dice.pick(types);
+    s.holes = true;
+    s.taps = {random_tap(dice, p)};
+    StageSpec reader;
+    reader.type = dice.pick(types);
+    reader.combine = Combine::Holes;
+    Tap index, looked_up = random_tap(dice, p);
+    index.source = int(p.stages.size());
+    reader.taps = {index, looked_up};
+    p.stages.push_back(s);
+    p.stages.push_back(reader);
+}
+
 /// Division that rounds down.
 int floor_div(int a, int b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
@@ -149,6 +173,14 @@ int64_t floor_mod(const Type &t, int64_t a, int64_t b) {
 
 int64_t larger(const Type &t, int64_t a, int64_t b) {
     return t == UInt(64) ? int64_t(std::max(uint64_t(a), uint64_t(b))) : std::max(a, b);
+}
+
+int64_t smaller(const Type &t, int64_t a, int64_t b) {
+    return larger(t, a, b) == a ? b : a;
+}
+
+bool is_hole(int x, int y) {
+    return floor_mod(x + y, 3) == 0;
 }
 
 bool is_small(const Type &t, int64_t v) {
@@ -227,6 +259,10 @@ private:
         return s.type.is_bool() && !v.type().is_bool() ? v % 2 != 0 : v;
     }
 
+    static Expr hole() {
+        return (x + y) % 3 == 0;
+    }
+
     /// What the tap reads of.
     Func source(const Tap &t) const {
         const Func &f = built_.funcs[size_t(t.source)];
@@ -297,7 +333,12 @@ private:
                               select(first, undef(t), v)));
             break;
         }
+        case Combine::Holes:
+            v = select(hole(), cast(t, filling),
+                       tap(s.taps[1], t, cast<int>(unweighted(s.taps[0], x, y)), y));
+            break;
         }
+        v = s.holes ? select(hole(), undef(t), v) : v;
         return t.is_float() ? min(v, cast(t, definition_limit(t))) : v % cast(t, modulus(t));
     }
 
@@ -339,6 +380,11 @@ private:
         switch (u.kind) {
         case UpdateKind::Pure:
             assign(f, s, x, y, update_tap(u.tap, t, x, y), add);
+            return {};
+        case UpdateKind::Keep:
+            assign(f, s, x, y, update_tap(u.tap, t, x, y), [](const Expr &a, const Expr &b, int) {
+                return select(hole(), a + b, undef(a.type()));
+            });
             return {};
         case UpdateKind::Row:
             assign(f, s, x, row, update_tap(u.tap, t, x, row), take);
@@ -385,9 +431,12 @@ private:
         } else if (u.kind == UpdateKind::WhereEven) {
             r.where(tap(u.tap, Int(32), x + r.x, y) % 2 == 0);
         }
-        const bool is_max = u.kind == UpdateKind::MaxWindow;
         assign(f, s, x, y, update_tap(u.tap, s.type, x + r.x, y + r.y),
-               [&](const Expr &a, const Expr &b, int) { return is_max ? max(a, b) : a + b; });
+               [&](const Expr &a, const Expr &b, int) {
+                   return u.kind == UpdateKind::MaxWindow   ? max(a, b)
+                          : u.kind == UpdateKind::MinWindow ? min(a, b)
+                                                            : a + b;
+               });
         return {r.x, r.y};
     }
 
@@ -421,7 +470,11 @@ RandomPipeline draw_wide(uint64_t seed, bool full) {
     p.choice = full ? dice(4) - 1 : 0;
     const int stages = 1 + dice(4);
     for (int i = 0; i < stages; i++) {
-        p.stages.push_back(wide_random_stage(dice, p));
+        if (full && i > 0 && dice.chance(20)) {
+            add_stages_with_holes(dice, p);
+        } else {
+            p.stages.push_back(wide_random_stage(dice, p));
+        }
     }
     p.outputs = dice.chance(15) ? 2 : 1;
     const StageSpec last = wide_random_stage(dice, p);
@@ -447,6 +500,12 @@ RandomPipeline wide_random_pipeline(uint64_t seed) {
 
 RandomPipeline full_random_pipeline(uint64_t seed) {
     return draw_wide(seed, true);
+}
+
+RandomPipeline windows_random_pipeline(uint64_t seed) {
+    RandomPipeline p = draw_wide(seed, true);
+    p.windows = true;
+    return p;
 }
 
 BuiltPipeline build(const RandomPipeline &p) {
@@ -536,6 +595,9 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
     case Combine::Partial:
         v = floor_mod(x + y, 3) == 0 || floor_mod(x, 2) != 0 ? v : tap(s.taps[1], t, x, y);
         break;
+    case Combine::Holes:
+        v = is_hole(x, y) ? filling : tap(s.taps[1], t, int(unweighted(s.taps[0], x, y)), y);
+        break;
     }
     return t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
 }
@@ -555,6 +617,7 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
             const int64_t sum = before[i] + added[i];
             now[i] = adds                              ? wrap(s.type, now[i] + sum)
                      : u.kind == UpdateKind::MaxWindow ? larger(s.type, now[i], sum)
+                     : u.kind == UpdateKind::MinWindow ? smaller(s.type, now[i], sum)
                                                        : wrap(s.type, sum);
             now[i] =
                 is_small_float(s.type) ? std::min<int64_t>(now[i], update_limit(s.type)) : now[i];
@@ -564,6 +627,11 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
     switch (u.kind) {
     case UpdateKind::Pure:
         combine(update_tap(u.tap, s.type, x, y), true, {});
+        return now;
+    case UpdateKind::Keep:
+        if (is_hole(x, y)) {
+            combine(update_tap(u.tap, s.type, x, y), true, {});
+        }
         return now;
     case UpdateKind::Row:
         if (y == row) {
@@ -600,8 +668,8 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
                 (u.kind != UpdateKind::WhileSmall || is_small(s.type, now[0])) &&
                 (u.kind != UpdateKind::WhereEven ||
                  floor_mod(tap(u.tap, Int(32), x + rx, y), 2) == 0)) {
-                combine(update_tap(u.tap, s.type, x + rx, y + ry), u.kind != UpdateKind::MaxWindow,
-                        {});
+                combine(update_tap(u.tap, s.type, x + rx, y + ry),
+                        u.kind != UpdateKind::MaxWindow && u.kind != UpdateKind::MinWindow, {});
             }
         }
     }

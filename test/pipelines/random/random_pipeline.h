@@ -34,7 +34,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-/// floor(v * scale / divide) + offset, for v = x or y.
+/// floor(v * scale / divide) + offset, for v = x or y. A scale below 0 in full pipelines alone.
 struct Access {
     int scale = 1, divide = 1, offset = 0;
 };
@@ -62,6 +62,7 @@ enum class Combine {
     Lookup,   ///< the value of the first tap, of which only the definition says how large it is
     Partial,  ///< choices of which some sides are undef, but none of those that count
     Choice,   ///< the first tap if the pipeline's choice is above a threshold, else the second
+    Holes,    ///< a Lookup by a value that is undef in the holes, where this is 1 instead
 };
 
 enum class UpdateKind {
@@ -80,6 +81,8 @@ enum class UpdateKind {
     WhileSmall,   ///< f(x, y) += t(x + r.x, y + r.y) where f(x, y) < 20
     WhereEven,    ///< f(x, y) += t(x + r.x, y + r.y) where t(x + r.x, y) % 2 == 0
     ParamWindow,  ///< f(x, y) += t(x + r, y) for r in [0, choice + 2)
+    MinWindow,    ///< f(x, y) = min(f(x, y), t(x + r.x, y + r.y))
+    Keep,         ///< f(x, y) += t(x, y) in the holes, elsewhere undef
 };
 
 struct UpdateSpec {
@@ -93,6 +96,7 @@ struct StageSpec {
     /// A second value: twice the first, plus one; updates add the first's old value to it, too.
     bool tuple = false;
     bool input = false;  ///< an image, of the values that the formula gives
+    bool holes = false;  ///< undef where (x + y) % 3 == 0; read by Combine::Holes alone
     Combine combine = Combine::Sum;
     int threshold = 0;      ///< of Combine::Choice
     std::vector<Tap> taps;  ///< none: a formula of the coordinates
@@ -104,6 +108,7 @@ struct RandomPipeline {
     int outputs = 1;                ///< which do not use each other
     bool wide = false;              ///< has what only wide pipelines have
     bool full = false;              ///< and what only full pipelines have
+    bool windows = false;           ///< to be scheduled so that windows slide and fold
     int choice = 0;                 ///< a parameter, from -1 to 2
     int min_x = 0, min_y = 0, width = 1, height = 1;
 
@@ -119,6 +124,8 @@ RandomPipeline wide_random_pipeline(uint64_t seed);
 /// A wide one, with conditions on what updates change and read, lookups of values, choices of undef,
 /// and what a parameter chooses.
 RandomPipeline full_random_pipeline(uint64_t seed);
+/// A full one whose schedules compute most Funcs in inner loops and store them further out.
+RandomPipeline windows_random_pipeline(uint64_t seed);
 
 /// The formula of stages without taps, as type t has it.
 int64_t source_value(const Type &t, int x, int y);

@@ -64,6 +64,7 @@ public:
 
     std::vector<Loop> loops;     ///< innermost first
     bool may_be_atomic = false;  ///< a reduction: then its loops may be in any order
+    int most_directives = 5;     ///< and one
 
     void run(const std::string &prefix, bool update) {
         prefix_ = prefix;
@@ -73,7 +74,7 @@ public:
                 l.impure = false;
             }
         }
-        for (int i = dice_(5); i > 0; i--) {
+        for (int i = dice_(most_directives); i > 0; i--) {
             one_directive();
         }
         if (dice_.chance(6)) {
@@ -280,6 +281,7 @@ private:
     void schedule_loops(int i, bool output) {
         StageScheduler pure(dice_, directives_, func(i), name(i), output, wide());
         pure.loops = {{x}, {y}};
+        pure.most_directives = p_.windows ? 2 : 5;
         pure.run("p", false);
         prefetch(i, func(i), name(i), pure.loops);
         loops_[size_t(i)].push_back(pure.loops);
@@ -289,7 +291,7 @@ private:
             StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output, wide());
             s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
             s.may_be_atomic = p_.full && is_reduction(updates[u].kind);
-            if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(15)) {
+            if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(25)) {
                 factor(i, int(u), s.loops);
             }
             s.run("u" + std::to_string(u) + "_", true);
@@ -321,6 +323,7 @@ private:
     static bool is_reduction(UpdateKind kind) {
         switch (kind) {
         case UpdateKind::Pure:
+        case UpdateKind::Keep:
         case UpdateKind::Row:
         case UpdateKind::ScanColumns:
         case UpdateKind::ScanRows:
@@ -421,6 +424,7 @@ private:
     static std::vector<Loop> update_loops(UpdateKind kind, const std::vector<RVar> &r) {
         switch (kind) {
         case UpdateKind::Pure:
+        case UpdateKind::Keep:
             return {{x}, {y}};
         case UpdateKind::Row:
             return {{x}};
@@ -483,12 +487,14 @@ private:
         if (output) {
             return;
         }
-        if (p_.stages[size_t(i)].updates.empty() && dice_.chance(20)) {
+        if (p_.stages[size_t(i)].updates.empty() && !p_.stages[size_t(i)].holes &&
+            dice_.chance(p_.windows ? 5 : 20)) {
             inlined_[size_t(i)] = true;
             return;
         }
         const std::vector<Level> all = levels(i);
-        const int compute = dice_.chance(30) || all.empty() ? -1 : dice_(int(all.size()));
+        const bool at_root = dice_.chance(p_.windows ? 10 : 30) || all.empty();
+        const int compute = at_root ? -1 : dice_(int(all.size()));
         // What can be inlined is, when this is left out; what has updates is computed where it is
         // used.
         if (!compute_at(i, all, compute)) {
@@ -497,10 +503,10 @@ private:
         }
         chains_[size_t(i)].assign(all.begin(), std::next(all.begin(), compute + 1));
         int store = compute;
-        if (compute >= 0 && dice_.chance(45)) {
-            store = dice_(compute + 2) - 1;
+        if (compute >= 0 && dice_.chance(p_.windows ? 85 : 45)) {
+            store = p_.windows && dice_.chance(60) ? -1 : dice_(compute + 2) - 1;
             store_at(i, all, store);
-            fold(i, store < compute ? 20 : 0);
+            fold(i, store < compute ? (p_.windows ? 50 : 20) : 0);
         }
         storage(i, all, store);
         if (p_.full) {

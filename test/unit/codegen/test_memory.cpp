@@ -95,6 +95,21 @@ TYPED_TEST(Memory, Predicated) {
     }
 }
 
+/// A scalar under a condition that is known as the code runs.
+TYPED_TEST(Memory, PredicatedScalars) {
+    using T = TypeParam;
+    for (const Target &target : runnable_targets()) {
+        for (const int wanted : {0, 1}) {
+            auto a = arrays<T>();
+            a[0][size - 1] = T(wanted);
+            const Expr predicate = Load::make(type_of<T>(), "in", size - 1, const_true(),
+                                              Alignment()) != make_zero(type_of<T>());
+            copy<T>(target, 4, 9, predicate, a[0].get(), a[1].get());
+            EXPECT_EQ(a[1][9], wanted ? a[0][4] : T(0));
+        }
+    }
+}
+
 TEST(MemoryGather, ArbitraryIndices) {
     std::vector<int> indices(32);
     for (int i = 0; i < 32; i++) {
