@@ -3,7 +3,7 @@
 // alone:
 //     test_pipelines --gtest_filter='*RandomSchedules*' with CT_TEST_SEED=<seed>
 // without some of its directives, as numbered in the text, with CT_TEST_SKIP='3 7', and at more of them,
-// with CT_TEST_SEEDS=<how many>.
+// with CT_TEST_SEEDS=<how many> and CT_TEST_FIRST=<from which on>.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -141,11 +141,14 @@ void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds) {
 #ifdef __SANITIZE_THREAD__
     seeds = 6;
 #endif
-    if (const char *wanted = std::getenv("CT_TEST_SEEDS")) {
-        seeds = std::strtoull(wanted, nullptr, 10);
-    }
+    const auto number = [](const char *name, uint64_t otherwise) {
+        const char *text = std::getenv(name);
+        return text ? std::strtoull(text, nullptr, 10) : otherwise;
+    };
+    const uint64_t first = number("CT_TEST_FIRST", 0);
+    seeds = number("CT_TEST_SEEDS", seeds);
     uint64_t compared = 0;
-    for (uint64_t seed = 0; seed < seeds; seed++) {
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
         compared += run_full(pipeline(seed), seed) ? 1 : 0;
     }
     EXPECT_GT(compared, seeds / 3);
