@@ -1,51 +1,82 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Signals, Ctrl-C among them, while something is compiled."""
+"""Signals, Ctrl-C among them, while something is compiled. No test depends on how long that takes: a
+step of the compilation sends the signal, and waits until its handler is through."""
 
 import signal
+import sys
 import threading
+import time
 
 import calotype as ct
 import pytest
 
 x, y = ct.vars("x y")
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+LIMIT = 200  # seconds that a broken package has, before a test fails
 
 
 class Stop(Exception):
     pass
 
 
-def long_pipeline(seed, stages=60):
-    """Takes seconds to compile, in many passes."""
-    previous = ct.Func("start")
-    previous[x, y] = x * seed + y
-    for i in range(stages):
-        f = ct.Func(f"stage{i}")
-        f[x, y] = previous[x - 1, y] + previous[x + 1, y] * (i + 1) + previous[x, y + 1]
-        previous.compute_root().vectorize(x, 8)
-        previous = f
-    return previous
+def stop(*_):
+    raise Stop("enough")
 
 
-class Alarm:
-    """SIGALRM after some seconds, and then again and again."""
+def pipeline(seed):
+    f, g = ct.funcs(f"f{seed} g{seed}")
+    f[x, y] = x * seed + y
+    g[x, y] = f[x - 1, y] + f[x + 1, y]
+    f.compute_root()
+    return g
 
-    def __init__(self, handler, seconds=0.15):
-        self.handler, self.seconds = handler, seconds
+
+def wait_until(condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, "the handler of a signal is not called"
+        time.sleep(0.001)
+
+
+class Signals:
+    """In a with statement, sends a signal as each of the given steps of a compilation begins. What
+    follows in the step is done when the handler has returned or raised."""
+
+    def __init__(self, at, handler, number=signal.SIGTERM):
+        self.at, self.handler, self.number = at, handler, number
+        self.steps = []
+        self.calls = 0
+        self.told = ct.progress(self.step)
 
     def __enter__(self):
-        self.before = signal.signal(signal.SIGALRM, lambda *_: self.handler())
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, self.seconds)
+        self.before = signal.signal(self.number, self.handle)
+        self.told.__enter__()
+        return self
 
-    def __exit__(self, *_):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self.before)
+    def __exit__(self, *raised):
+        signal.signal(self.number, self.before)
+        self.told.__exit__(*raised)
+
+    def handle(self, *args):
+        self.calls += 1
+        self.handler(*args)
+
+    def step(self, step):
+        self.steps.append(step)
+        if self.at(step):
+            called = self.calls
+            signal.raise_signal(self.number)
+            wait_until(lambda: self.calls > called and not self.is_handling())
+
+    def is_handling(self):
+        frame = sys._current_frames()[threading.main_thread().ident]
+        while frame is not None and frame.f_code is not Signals.handle.__code__:
+            frame = frame.f_back
+        return frame is not None
 
 
-def stop():
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    raise Stop("enough")
+def first(step):
+    return step.stage == "lower" and step.number == 0
 
 
 COMPILATIONS = {
@@ -61,43 +92,63 @@ COMPILATIONS = {
 
 
 @pytest.mark.parametrize("use", sorted(COMPILATIONS))
-def test_what_a_handler_raises_ends_the_compilation(use, tmp_path):
-    f = long_pipeline(sorted(COMPILATIONS).index(use) + 3000)
-    with pytest.raises(Stop, match="enough"), Alarm(stop):
+def test_what_a_handler_raises_ends_the_compilation_at_its_next_step(use, tmp_path):
+    f = pipeline(sorted(COMPILATIONS).index(use) + 3000)
+    with pytest.raises(Stop, match="enough"), Signals(first, stop) as signals:
         COMPILATIONS[use](f, tmp_path)
+    assert len(signals.steps) == signals.calls == 1
     assert list(tmp_path.iterdir()) == []
     small = ct.Func()
     small[x] = x
     assert small.realize([3])[2] == 2
 
 
+def test_it_is_raised_after_the_last_step():
+    with pytest.raises(Stop), Signals(lambda s: s.stage == "load", stop) as signals:
+        pipeline(3010).compile_jit()
+    assert signals.steps[-1].stage == "load"
+
+
 def test_a_pipeline_whose_compilation_was_ended_can_be_compiled():
-    f = long_pipeline(3100, 8)
-    with pytest.raises(Stop), Alarm(stop, 0.06):
+    f = pipeline(3100)
+    with pytest.raises(Stop), Signals(lambda s: s.stage == "host code", stop):
         f.compile_jit()
     assert f.realize([4, 4]).dimensions() == 2
 
 
 def test_ctrl_c():
-    f = long_pipeline(3101)
-    with pytest.raises(KeyboardInterrupt), Alarm(lambda: signal.raise_signal(signal.SIGINT)):
-        f.compile_jit()
+    with pytest.raises(KeyboardInterrupt):
+        with Signals(first, signal.default_int_handler, signal.SIGINT) as signals:
+            pipeline(3101).compile_jit()
+    assert len(signals.steps) == 1
 
 
 def test_handlers_that_raise_nothing_are_called_meanwhile():
-    calls, steps = [], []
-    with Alarm(lambda: calls.append(len(steps)), 0.06), ct.progress(steps.append):
-        assert long_pipeline(3102, 8).realize([4, 4]).dimensions() == 2
-    assert len(set(calls)) > 1
+    with Signals(lambda s: s.number < 3, lambda *_: None) as signals:
+        assert pipeline(3102).realize([4, 4]).dimensions() == 2
+    assert signals.calls == len([s for s in signals.steps if s.number < 3]) > 3
 
 
 def test_other_threads_go_on_compiling():
     """Handlers are called on the main thread alone, whose compilation is the one that ends."""
     results = []
-    thread = threading.Thread(target=lambda: results.append(long_pipeline(3103, 8).realize([4, 4])))
-    f = long_pipeline(3104)
+    begun, ended = threading.Event(), threading.Event()
+
+    def wait(step):
+        begun.set()
+        assert ended.wait(LIMIT)
+
+    def work():
+        with ct.progress(wait):
+            results.append(pipeline(3103).realize([4, 4]))
+
+    thread = threading.Thread(target=work)
     thread.start()
-    with pytest.raises(Stop), Alarm(stop):
-        f.compile_jit()
-    thread.join()
+    try:
+        assert begun.wait(LIMIT)
+        with pytest.raises(Stop), Signals(first, stop):
+            pipeline(3104).compile_jit()
+    finally:
+        ended.set()
+        thread.join()
     assert results[0].dimensions() == 2
