@@ -12,6 +12,7 @@
 
 #include "arith/bounds.h"
 #include "ir/constants.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/field_walk.h"
@@ -23,6 +24,17 @@ namespace {
 using Steps = ConstantInterval;
 
 const Steps no_step = Steps::single(0);
+
+/// Promises say what a value is within, and leave it as it is.
+class WithoutPromises : public Mutator {
+public:
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        const bool promise =
+            op->is_intrinsic({Intrinsic::promise_clamped, Intrinsic::unsafe_promise_clamped});
+        return promise ? mutate(op->args[0]) : Mutator::visit(op);
+    }
+};
 
 Steps negated(const Steps &s) {
     return no_step - s;
@@ -276,8 +288,10 @@ private:
         // A jump from one value to the other comes on top.
         const Expr difference = Sub::make(op->false_value, op->true_value);
         ConstantInterval jump = constant_bounds(difference);
-        if (!jump.min && !jump.max) {
-            jump = constant_bounds(simplify(difference));  // what is in both cancels
+        if (!jump.min || !jump.max) {
+            // What is in both cancels.
+            const Expr simpler = simplify(WithoutPromises().mutate(difference));
+            jump = intersection(jump, constant_bounds(simpler));
         }
         Steps result = either;
         if (!is_non_negative(c)) {
@@ -346,6 +360,8 @@ private:
         case Intrinsic::likely:
         case Intrinsic::likely_if_innermost:
         case Intrinsic::strict_float:
+        case Intrinsic::promise_clamped:
+        case Intrinsic::unsafe_promise_clamped:
             return find(op->args[0]);
         case Intrinsic::return_second:
         case Intrinsic::require:

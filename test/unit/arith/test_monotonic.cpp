@@ -46,6 +46,16 @@ TEST(Monotonic, WhatWrapsIsUnknown) {
     EXPECT_EQ(is_monotonic(cast(Int(32), bytes) + 1, "b"), Monotonic::Increasing);
 }
 
+TEST(Monotonic, PromisesLeaveValuesAsTheyAre) {
+    const auto promise = [](const Expr &value, const Expr &min, const Expr &max) {
+        return Call::make(Int(32), Intrinsic::promise_clamped, {value, min, max});
+    };
+    EXPECT_EQ(derivative_bounds(promise(x * 2, y, y + 9), "x"), ConstantInterval::single(2));
+    // The values of both sides meet where the condition changes.
+    EXPECT_EQ(derivative_bounds(select(y < x, promise(x - 2, x - 2, y) + 2, promise(x, x, y)), "x"),
+              ConstantInterval::single(1));
+}
+
 TEST(Monotonic, OfLetsAndOtherVariables) {
     const Expr t = Variable::make(Int(32), "t");
     EXPECT_EQ(is_monotonic(Let::make("t", x * 2, t - x), "x"), Monotonic::Increasing);
