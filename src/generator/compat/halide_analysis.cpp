@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "arith/narrowing.h"
 #include "ir/walk/field_walk.h"
 
 namespace calotype {
@@ -189,6 +190,10 @@ Scope<internal::ConstantInterval> ranges_of(const Scope<ConstantInterval> &varia
 ConstantInterval derivative_bounds(const Expr &e, const std::string &variable,
                                    const Scope<ConstantInterval> &others) {
     return internal::derivative_bounds(e, variable, ranges_of(others));
+}
+
+Expr lossless_cast(Type t, const Expr &e) {
+    return internal::narrow_exactly(t, e);
 }
 
 Monotonic is_monotonic(const Expr &e, const std::string &variable,

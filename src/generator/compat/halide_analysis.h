@@ -19,7 +19,6 @@
 #include "calotype.h"
 #include "halide_constant_interval.h"
 #include "halide_ir.h"
-#include "ir/language/match_types.h"
 
 namespace calotype {
 namespace Internal {
@@ -42,7 +41,6 @@ using internal::find_constant_bound;
 using internal::find_constant_bounds;
 using internal::FuncValueBounds;
 using internal::Interval;
-using internal::lossless_cast;
 using internal::merge_boxes;
 using internal::Monotonic;
 using internal::solve_expression;
@@ -99,6 +97,8 @@ constant_integer_bounds(const Expr &e,
 ConstantInterval
 derivative_bounds(const Expr &e, const std::string &variable,
                   const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+/// e as a t if no value that it can have is changed by that, else undefined.
+Expr lossless_cast(Type t, const Expr &e);
 Monotonic is_monotonic(const Expr &e, const std::string &variable,
                        const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
 
