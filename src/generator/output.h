@@ -56,6 +56,10 @@ public:
         static_cast<Func &>(*this) = f;
         return *this;
     }
+    /// Another generator's output, or this one's: its Func, not what it was declared as.
+    FuncOutput &operator=(const FuncOutput &other) {
+        return *this = static_cast<const Func &>(other);
+    }
     /// For Input<Buffer<>> handed on and images: the same elements.
     template<typename T, int D>
     FuncOutput &operator=(Buffer<T, D> b) {

@@ -113,6 +113,21 @@ public:
     bool has_extern_definition() const {
         return !contents_->extern_name.empty();
     }
+    /// Of an extern definition; empty without one.
+    const std::string &extern_function_name() const {
+        return contents_->extern_name;
+    }
+    const std::vector<ExternFuncArgument> &extern_arguments() const {
+        return contents_->extern_args;
+    }
+    /// An expression that reads what an extern definition does, or more, for those who choose
+    /// schedules; undefined until it is assigned.
+    Expr &extern_definition_proxy_expr() {
+        return contents_->extern_proxy_expr;
+    }
+    const Expr &extern_definition_proxy_expr() const {
+        return contents_->extern_proxy_expr;
+    }
     bool has_update_definition() const {
         return !contents_->updates.empty();
     }

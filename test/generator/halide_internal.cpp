@@ -425,4 +425,25 @@ TEST(HalideInternal, PrintedDomains) {
     EXPECT_EQ(out.str(), "RDom() RDom(printed_domain$x in [0, 4), printed_domain$y in [2, 7))");
 }
 
+TEST(HalideInternal, ExternDefinitions) {
+    Func source("source"), stage("stage");
+    Var x("x");
+    source(x) = x;
+    Function plain = source.function();
+    EXPECT_TRUE(plain.extern_function_name().empty() && plain.extern_arguments().empty());
+    EXPECT_FALSE(plain.extern_definition_proxy_expr().defined());
+    stage.define_extern("process_rows", {source, 7}, Int(32), {x});
+    stage.function().extern_definition_proxy_expr() = source(0) + source(6);
+    EXPECT_EQ(stage.function().extern_function_name(), "process_rows");
+    EXPECT_EQ(stage.function().extern_arguments().size(), 2u);
+    EXPECT_TRUE(stage.function().extern_definition_proxy_expr().defined());
+}
+
+TEST(HalideInternal, CastsThatLoseNothing) {
+    const Expr byte = Variable::make(UInt(8), "byte");
+    EXPECT_TRUE(
+        equal(lossless_cast(UInt(16), cast<uint32_t>(byte) + 16), cast<uint16_t>(byte) + 16));
+    EXPECT_FALSE(lossless_cast(UInt(16), cast<uint32_t>(byte) - 16).defined());
+}
+
 }  // namespace

@@ -240,7 +240,7 @@ class Nested : public Generator<Nested> {
 public:
     Input<Buffer<int32_t, 1>> in{"in"};
     Input<int8_t[2]> weights{"weights"};
-    Output<Buffer<int64_t, 1>> out{"out"};
+    Output<Buffer<int64_t, 1>> out{"out"}, handed_on{"handed_on"};
     Output<Buffer<>> *pair, *later;
     void configure() {
         pair = add_output<Buffer<>>("pair", {Float(64), Int(32)}, 1);
@@ -256,6 +256,7 @@ public:
         const auto wide = apply<Widen<int32_t, int64_t>>(Func(scale->out));
         Var x("x");
         out(x) = wide->out(x);
+        handed_on = wide->out;
         (*pair)(x) = Tuple(cast<double>(out(x)), x);
         (*later)(x) = Tuple(cast<uint8_t>(x), cast<int>(weights[0] + weights[1]));
         RDom all(out), inputs(in);
@@ -275,12 +276,13 @@ TEST(HalideSurface, GeneratorsInsideOfGenerators) {
     };
     Callable c = nested->compile_to_callable(&handlers);
     Buffer<int32_t> in(4), of_pair(4), of_later(4);
-    Buffer<int64_t> out(4);
+    Buffer<int64_t> out(4), handed_on(4);
     Buffer<double> doubles(4);
     Buffer<uint8_t> bytes(4);
     in.fill(5);
-    EXPECT_EQ(c(in, int8_t(1), int8_t(2), out, doubles, of_pair, bytes, of_later), 0);
+    EXPECT_EQ(c(in, int8_t(1), int8_t(2), out, handed_on, doubles, of_pair, bytes, of_later), 0);
     EXPECT_EQ(out(3), 16);
+    EXPECT_EQ(handed_on(3), 16);
     EXPECT_EQ(doubles(3), 16.0);
     EXPECT_EQ(of_pair(3), 3);
     EXPECT_EQ(of_later(3), 3);
