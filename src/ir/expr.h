@@ -83,7 +83,7 @@ public:
     explicit Expr(bool x);
     /// A string constant, for print and require.
     Expr(const std::string &s);
-    Expr(const char *s) : Expr(std::string(s)) {
+    explicit Expr(const char *s) : Expr(std::string(s)) {
     }
 
     /// The type; of an undefined expression it is Type().

@@ -122,7 +122,7 @@ public:
     /// parameters) make up the message of the error.
     void add_requirement(const Expr &condition, const std::vector<Expr> &error_args);
     template<typename... Args,
-             typename = std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...)>>
+             typename = std::enable_if_t<(std::is_constructible<Expr, Args>::value && ...)>>
     void add_requirement(const Expr &condition, Args &&...error_args) {
         add_requirement(condition, std::vector<Expr>{Expr(std::forward<Args>(error_args))...});
     }

@@ -289,6 +289,26 @@ TEST(HalideSurface, GeneratorsInsideOfGenerators) {
     EXPECT_EQ(traced_pipelines, 1);
 }
 
+// A name is not taken for an expression that is a text.
+struct NamedFunc : Func {
+    explicit NamedFunc(const std::string &name) : Func(name) {
+    }
+    explicit NamedFunc(Expr e) : Func(std::move(e)) {
+    }
+};
+
+TEST(HalideSurface, TextsAreNamesWhereBothAreTaken) {
+    const NamedFunc named("named_by_text");
+    EXPECT_EQ(named.name(), "named_by_text");
+    Var x("x");
+    Param<int> limit("limit", 3);
+    Func f;
+    f(x) = print_when(x == 9, x, "texts are printed", x);
+    Pipeline p(f);
+    p.add_requirement(limit > 2, "the limit is", limit);
+    EXPECT_EQ(Buffer<int>(p.realize({3}))(2), 2);
+}
+
 }  // namespace
 
 HALIDE_REGISTER_GENERATOR((Widen<float, double>), widen_floats)
