@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/language/bits.h"
 
+#include <algorithm>
+
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "ir/language/match_types.h"
@@ -123,14 +125,34 @@ Expr mod_round_to_zero(Expr x, Expr y) {
                          std::move(y));
 }
 
+namespace {
+
+/// From a bit before the first on: zeros come in.
+Expr extract_bits_from_below(const Type &t, const Expr &e, const Expr &lsb) {
+    const int lanes = e.type().lanes();
+    const Type bits = UInt(e.type().bits(), lanes);
+    const Type wide = UInt(std::max(t.bits(), bits.bits()), lanes);
+    const Expr distance = cast(wide, -cast(Int(std::max(32, lsb.type().bits()), lanes), lsb));
+    const Expr moved = cast(wide, reinterpret(bits, e)) << distance;
+    return Call::make(t.with_lanes(lanes), Intrinsic::extract_bits, {moved, make_zero(wide)});
+}
+
+}  // namespace
+
 Expr extract_bits(Type t, const Expr &e, const Expr &lsb) {
     internal::check_defined("extract_bits", e, lsb);
     user_assert(lsb.type().is_int_or_uint())
         << "extract_bits from a bit of type " << lsb.type() << ", must be an integer";
     user_assert(!t.is_handle() && !e.type().is_handle()) << "extract_bits of a handle";
     const int lanes = e.type().lanes();
-    Expr position = cast(UInt(e.type().bits(), lanes), lsb);
-    return Call::make(t.with_lanes(lanes), Intrinsic::extract_bits, {e, position});
+    const Expr position = cast(UInt(e.type().bits(), lanes), lsb);
+    const Expr inside = Call::make(t.with_lanes(lanes), Intrinsic::extract_bits, {e, position});
+    const auto constant = as_const_int(lsb);
+    if (lsb.type().is_uint() || (constant && *constant >= 0)) {
+        return inside;
+    }
+    const Expr below = extract_bits_from_below(t, e, lsb);
+    return constant ? below : select(lsb < make_zero(lsb.type()), below, inside);
 }
 
 Expr concat_bits(const std::vector<Expr> &e) {

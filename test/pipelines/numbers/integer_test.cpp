@@ -332,5 +332,26 @@ TEST(Constants, divisors_of_every_kind) {
     }
 }
 
+// Zeros come in where a position is negative.
+TEST(Bits, from_below_the_first) {
+    Var x("x");
+    Func f("f"), g("g"), wide("wide");
+    Param<int> by("by");
+    f(x) = extract_bits<uint8_t>(cast<uint16_t>(x), -1);
+    g(x) = extract_bits<uint16_t>(cast<uint16_t>(x), by);
+    wide(x) = extract_bits<uint16_t>(cast<uint8_t>(x), -4);
+    by.set(-3);
+    Buffer<uint8_t> low = f.realize({300});
+    Buffer<uint16_t> shifted = g.realize({300}), wider = wide.realize({200});
+    by.set(3);
+    Buffer<uint16_t> back = g.realize({300});
+    for (int i = 0; i < 200; i++) {
+        ASSERT_EQ(low(i), uint8_t(i << 1)) << i;
+        ASSERT_EQ(shifted(i), uint16_t(i << 3)) << i;
+        ASSERT_EQ(wider(i), uint16_t(i << 4)) << i;
+        ASSERT_EQ(back(i), uint16_t(i >> 3)) << i;
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test
