@@ -37,6 +37,7 @@ struct ArgumentBuffer {
     const calotype_buffer_t *constant = nullptr;  ///< the image, if it is one
     bool is_passed = false;  ///< of an image: an argument of the code, which does not embed it
     std::string shaped_as;   ///< of later values of an output: the buffer of the first
+    std::vector<Bound> aligned = {};  ///< of an output, for each dimension: what is computed in it
 
     Expr handle() const {
         return Variable::make(type_of<calotype_buffer_t *>(), names::buffer(name));
@@ -72,6 +73,21 @@ bool is_argument(const LowerContext &ctx, const std::string &name) {
                        [&](const Argument &a) { return a.name == name; });
 }
 
+/// What a Func is computed in multiples of, for each dimension, unless other bounds are given.
+std::vector<Bound> aligned_bounds(const Function &f) {
+    std::vector<Bound> result;
+    for (const std::string &arg : f.args()) {
+        Bound aligned;
+        bool is_bounded = f.has_extern_definition();
+        for (const Bound &b : f.schedule().bounds) {
+            aligned = b.var == arg && b.modulus.defined() ? b : aligned;
+            is_bounded = is_bounded || (b.var == arg && (b.min.defined() || b.extent.defined()));
+        }
+        result.push_back(is_bounded ? Bound() : aligned);
+    }
+    return result;
+}
+
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
     std::set<std::string> names;
@@ -102,7 +118,8 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
         for (int i = 0; i < f.outputs(); i++) {
             result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i),
                               f.output_types()[i], f.dimensions(), f->output_buffers.at(i), true,
-                              boxes[f.name()], nullptr, false, i > 0 ? f.buffer_name(0) : ""});
+                              boxes[f.name()], nullptr, false, i > 0 ? f.buffer_name(0) : "",
+                              aligned_bounds(f)});
         }
     }
     return result;
@@ -238,8 +255,8 @@ private:
             const bool read_outside =
                 std::any_of(code_.outside.begin(), code_.outside.end(),
                             [&](const Stmt &s) { return uses_buffer(s, b.name); });
-            for_each_constraint(b, [&](const std::string &field, const Expr &required) {
-                if (required.defined() && !read_outside) {
+            for_each_known_field(b, [&](const std::string &field, const Expr &) {
+                if (!read_outside) {
                     result[field] = names::var(names::part(field, "given"));
                 }
             });
@@ -481,6 +498,29 @@ private:
         }
     }
 
+    /// Calls f with fields, and what follows for them from their constraints, or from the region that
+    /// is stored, which the buffer has to hold.
+    template<typename F>
+    void for_each_known_field(const ArgumentBuffer &b, F &&f) {
+        for_each_constraint(b, [&](const std::string &field, const Expr &required) {
+            if (required.defined()) {
+                f(field, required);
+            }
+        });
+        for (size_t d = 0; d < b.aligned.size(); d++) {
+            const Bound &bound = b.aligned[d];
+            const BufferConstraint &c = b.parameter->constraints.at(int(d));
+            if (bound.modulus.defined() && !c.extent.defined()) {
+                const Expr extent = b.extent(int(d));
+                f(name_of(extent), extent / bound.modulus * bound.modulus);
+            }
+            if (bound.remainder.defined() && !c.min.defined()) {
+                const Expr min = b.min(int(d)), from = min - bound.remainder;
+                f(name_of(min), from / bound.modulus * bound.modulus + bound.remainder);
+            }
+        }
+    }
+
     Checks constraint_checks(const ArgumentBuffer &b) {
         Checks checks;
         for_each_constraint(b, [&](const std::string &field, const Expr &required) {
@@ -502,10 +542,8 @@ private:
     }
 
     Stmt constrain(const ArgumentBuffer &b, Stmt s) {
-        for_each_constraint(b, [&](const std::string &field, const Expr &required) {
-            if (required.defined()) {
-                s = LetStmt::make(field, required, s);
-            }
+        for_each_known_field(b, [&](const std::string &field, const Expr &required) {
+            s = LetStmt::make(field, required, s);
         });
         return s;
     }
