@@ -72,6 +72,9 @@ public:
     Value *slice(Value *v, int begin, int lanes);
     Value *shuffle(Value *a, Value *b, const std::vector<int> &indices);
     Value *interleave(const std::vector<Value *> &parts);
+    std::vector<Value *> interleave_pieces(const std::vector<Value *> &parts);
+    Value *interleave_padded(std::vector<Value *> parts);
+    Value *transpose(Value *matrix, int columns);
     Value *lane(Value *v, int index);
     /// Applies f to pieces of `lanes` lanes each (the last padded) and joins the results.
     Value *by_pieces(const std::vector<Value *> &args, int lanes,

@@ -5,6 +5,7 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -86,15 +87,14 @@ Value *FunctionEmitter::concat(const std::vector<Value *> &parts) {
 // a0 b0 c0 ... a1 b1 c1 ...
 Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
     int n = int(parts.size()), lanes = lanes_of(parts[0]->getType());
-    if (n == 1) {
-        return parts[0];
+    if (n == 1 || lanes == 1) {
+        return n == 1 ? parts[0] : concat(parts);
     }
-    if (n % 2 == 0 && n > 2) {
-        std::vector<Value *> halves[2];
-        for (int i = 0; i < n; i++) {
-            halves[i % 2].push_back(parts[size_t(i)]);
-        }
-        return interleave({interleave(halves[0]), interleave(halves[1])});
+    if (n % 2 != 0 && n > 3) {
+        return interleave_padded(parts);
+    }
+    if (n % 2 == 0) {
+        return concat(interleave_pieces(parts));
     }
     std::vector<int> indices;
     for (int i = 0; i < lanes; i++) {
@@ -102,14 +102,74 @@ Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
             indices.push_back(k * lanes + i);
         }
     }
-    if (lanes == 1) {
-        return concat(parts);
-    }
-    if (n == 2) {
-        return shuffle(parts[0], parts[1], indices);
-    }
     Value *all = concat(parts);
     return shuffle(all, all, indices);
+}
+
+// The same in pieces of a register or less, for an even number of parts. Two registers meet in each
+// step: LLVM takes wide shuffles of many vectors apart lane by lane.
+std::vector<Value *> FunctionEmitter::interleave_pieces(const std::vector<Value *> &parts) {
+    const int n = int(parts.size());
+    if (n % 2 != 0) {
+        return {interleave(parts)};
+    }
+    std::vector<Value *> halves[2];
+    for (int i = 0; i < n; i++) {
+        halves[i % 2].push_back(parts[size_t(i)]);
+    }
+    const std::vector<Value *> evens = interleave_pieces(halves[0]),
+                               odds = interleave_pieces(halves[1]);
+    const int lanes = lanes_of(evens[0]->getType());
+    const int bits = 2 * lanes * int(evens[0]->getType()->getScalarSizeInBits());
+    const bool whole = bits <= vector_register_bits(target(), true);
+    std::vector<Value *> result;
+    for (size_t i = 0; i < evens.size(); i++) {
+        std::vector<int> indices;
+        for (int k = 0; k < 2 * lanes; k++) {
+            indices.push_back(k % 2 * lanes + k / 2);
+            if (int(indices.size()) == (whole ? 2 * lanes : lanes)) {
+                result.push_back(b_.CreateShuffleVector(evens[i], odds[i], indices));
+                indices.clear();
+            }
+        }
+    }
+    return result;
+}
+
+// As many as make a power of two; then what pads is left out, which moves each lane a little only.
+Value *FunctionEmitter::interleave_padded(std::vector<Value *> parts) {
+    const int n = int(parts.size()), lanes = lanes_of(parts[0]->getType());
+    const int padded = int(llvm::PowerOf2Ceil(uint64_t(n)));
+    parts.resize(size_t(padded), llvm::PoisonValue::get(parts[0]->getType()));
+    Value *all = interleave(parts);
+    std::vector<int> indices;
+    for (int i = 0; i < lanes; i++) {
+        for (int k = 0; k < n; k++) {
+            indices.push_back(i * padded + k);
+        }
+    }
+    return shuffle(all, all, indices);
+}
+
+// The columns of rows that lie one after the other. Where they are long, they are taken out one by
+// one, which needs fewer steps.
+Value *FunctionEmitter::transpose(Value *matrix, int columns) {
+    const int lanes = lanes_of(matrix->getType()), rows = lanes / columns;
+    std::vector<Value *> parts;
+    if (columns <= 4 || 2 * columns <= rows) {
+        for (int column = 0; column < columns; column++) {
+            std::vector<int> indices;
+            for (int i = column; i < lanes; i += columns) {
+                indices.push_back(i);
+            }
+            parts.push_back(shuffle(matrix, matrix, indices));
+        }
+        return concat(parts);
+    }
+    for (int row = 0; row < rows; row++) {
+        parts.push_back(slice(matrix, row * columns, columns));
+    }
+    return interleave(parts);
 }
 
 Value *FunctionEmitter::by_pieces(const std::vector<Value *> &args, int lanes,
@@ -210,6 +270,9 @@ Value *FunctionEmitter::emit_node(const Shuffle *op) {
     }
     if (!all->getType()->isVectorTy()) {
         return splat(all, int(op->indices.size()));
+    }
+    if (op->is_transpose()) {
+        return transpose(all, op->indices[1]);
     }
     return shuffle(all, all, op->indices);
 }
