@@ -16,7 +16,9 @@ using llvm::Value;
 namespace {
 
 constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
-constexpr int heap_alignment = 64;    // calotype_minimum_malloc_alignment
+// Less than calotype_minimum_malloc_alignment: more makes accesses no faster where vectors are wide,
+// and programs often bring malloc along as their allocator.
+constexpr int heap_alignment = 16;
 constexpr int device_alignment = 16;  // of Machine::storage
 
 bool on_stack(const Allocate *op, int64_t bytes) {

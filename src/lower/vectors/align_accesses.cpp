@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A fact about a name says something of all lets that were made of it, also of those that stand
 // outside of the condition. So the lets in force are remembered, and looked at again.
-#include "lower/gpu/access/align_accesses.h"
+#include "lower/vectors/align_accesses.h"
 
 #include <list>
 
@@ -133,23 +133,21 @@ private:
         return first.type().is_scalar() ? of(first) : Alignment();
     }
 
+    Alignment access(const Alignment &known, const Expr &index) const {
+        const bool asked = kernels_ > 0 || index.type().is_vector();
+        return asked ? intersection(known, at(index)) : known;
+    }
+
     Expr visit(const Load *op) override {
-        if (kernels_ == 0) {
-            return op;
-        }
         const Expr index = mutate(op->index);
         return with(op, &Load::index, index, &Load::predicate, mutate(op->predicate),
-                    &Load::alignment, intersection(op->alignment, at(index)));
+                    &Load::alignment, access(op->alignment, index));
     }
 
     Stmt visit(const Store *op) override {
-        if (kernels_ == 0) {
-            return op;
-        }
         const Expr index = mutate(op->index);
         return with(op, &Store::value, mutate(op->value), &Store::index, index, &Store::predicate,
-                    mutate(op->predicate), &Store::alignment,
-                    intersection(op->alignment, at(index)));
+                    mutate(op->predicate), &Store::alignment, access(op->alignment, index));
     }
 
     Stmt visit(const Allocate *op) override {

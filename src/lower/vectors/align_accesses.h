@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// align_accesses: finds the alignment of accesses in kernels.
+// align_accesses: finds the alignment of vectors in memory, and of all accesses in kernels.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -7,8 +7,8 @@
 
 namespace calotype {
 
-/// Each load and store in a kernel is told what its index (of vectors: the first lane's) is modulo
-/// something, so that neighbours can be accessed at once:
+/// Each load and store in a kernel, and of vectors on the host, is told what its index (of vectors:
+/// the first lane's) is modulo something, so that neighbours can be accessed at once:
 ///
 ///     if (stride % 4 == 0) {                          if (stride % 4 == 0) {
 ///       gpu_block (b, 0, n) {                           gpu_block (b, 0, n) {
