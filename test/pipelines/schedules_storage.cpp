@@ -105,8 +105,10 @@ TEST(ComputeWith, UpdatesOfOutputs) {
 }
 
 size_t most_allocated;
+int times_allocated;
 void *counting_malloc(JITUserContext *, size_t bytes) {
     most_allocated = std::max(most_allocated, bytes);
+    times_allocated++;
     return malloc(bytes);
 }
 void plain_free(JITUserContext *, void *p) {
@@ -150,6 +152,33 @@ TEST(Storage, FoldedInTwoDimensions) {
     result.for_each_element(
         [&](int i, int j, int k) { ASSERT_EQ(result(i, j, k), 2 * (i + 10 * j + 1000 * k) - 1); });
     EXPECT_LT(most_allocated, 21 * 4 * 4 + 200u);
+}
+
+// Storage in the frame whose size is not known: along a chain two blocks take turns.
+TEST(Storage, InTheFrameIsUsedAgain) {
+    Var x("x"), xo("xo"), xi("xi");
+    Param<int> size("size");
+    std::vector<Func> chain = {Func("f0")};
+    chain[0](x) = x % 17;
+    for (int i = 1; i < 12; i++) {
+        chain.emplace_back("f" + std::to_string(i));
+        chain[i](x) = chain[i - 1](x - 1) + chain[i - 1](x + 1) * i;
+    }
+    Func last = chain.back();
+    Buffer<int> expected = Pipeline(last).realize({3000});
+    last.split(x, xo, xi, size);
+    for (int i = 0; i < 11; i++) {
+        chain[i].compute_at(last, xo).store_in(MemoryType::Stack).vectorize(x, 8);
+    }
+    last.jit_handlers().custom_malloc = counting_malloc;
+    last.jit_handlers().custom_free = plain_free;
+    times_allocated = 0;
+    size.set(1000);
+    Buffer<int> result = last.realize({3000});
+    EXPECT_EQ(times_allocated, 2);
+    for (int i = 0; i < 3000; i++) {
+        ASSERT_EQ(result(i), expected(i)) << i;
+    }
 }
 
 TEST(Storage, ExtentsThatAreAligned) {

@@ -3,7 +3,8 @@
 //
 // A heap allocation's address is kept in a slot of the frame, null outside of its life. The way out
 // for errors frees what the slots hold. Storage asked to be on the stack whose size is not known
-// becomes a heap block that is kept until the function ends and only ever grows.
+// becomes a heap block that is kept until the function ends and only ever grows. What comes after
+// the last use of one takes its block over.
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/runtime_call.h"
 #include "ir/constants.h"
@@ -124,12 +125,26 @@ Value *FunctionEmitter::call_malloc(Value *bytes) {
     return storage;
 }
 
-// Storage for `bytes` that lasts until the function ends.
-Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
+// A block that nothing lives in any more, or a new one. What shares a block may alias.
+FunctionEmitter::FrameBuffer FunctionEmitter::frame_buffer(const std::string &name) {
+    if (!free_frame_buffers_.empty()) {
+        const FrameBuffer buffer = free_frame_buffers_.back();
+        free_frame_buffers_.pop_back();
+        alias_names_[name] = buffer.alias;
+        return buffer;
+    }
     llvm::AllocaInst *slot = cleanup_slot(runtime_function(RuntimeFunction::free).name, true);
-    llvm::AllocaInst *size = frame_slot(b_.getInt64Ty(), op->name + ".size");
+    llvm::AllocaInst *size = frame_slot(b_.getInt64Ty(), name + ".size");
     llvm::IRBuilder<>(size->getParent(), std::next(size->getIterator()))
         .CreateStore(b_.getInt64(0), size);
+    alias_names_.erase(name);
+    return {slot, size, name};
+}
+
+// Storage for `bytes`, in a block that lasts until the function ends.
+Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes,
+                                          const FrameBuffer &buffer) {
+    const auto [slot, size, alias] = buffer;
     llvm::Type *p = module_.pointer_type();
     llvm::BasicBlock *grow = new_block("grow"), *ready = new_block("ready");
     Value *enough = b_.CreateICmpULE(bytes, b_.CreateLoad(b_.getInt64Ty(), size));
@@ -165,7 +180,8 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
         Value *wanted = is_trivially_true(op->condition) ? nullptr : emit(op->condition);
         bytes = wanted ? b_.CreateSelect(wanted, bytes, b_.getInt64(0)) : bytes;
         if (op->memory_type == MemoryType::Stack) {
-            storage = grow_frame_buffer(op, bytes);
+            allocation.frame_buffer = frame_buffer(op->name);
+            storage = grow_frame_buffer(op, bytes, *allocation.frame_buffer);
         } else {
             allocation.free_function = runtime_function(RuntimeFunction::free).name;
             storage = call_malloc(bytes);
@@ -218,6 +234,9 @@ void FunctionEmitter::emit_node(const Allocate *op) {
 void FunctionEmitter::free_allocation(const std::string &name) {
     Allocation *allocation = allocations_.get(name);
     allocation->freed = true;
+    if (allocation->frame_buffer) {
+        free_frame_buffers_.push_back(*allocation->frame_buffer);
+    }
     if (!allocation->slot) {
         return;
     }

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -179,18 +180,25 @@ private:
     llvm::BasicBlock *new_block(const char *name);
 
     // allocations.cpp
+    /// A block of the heap that the function keeps.
+    struct FrameBuffer {
+        llvm::AllocaInst *slot, *size;
+        std::string alias;  ///< what its first user is called
+    };
     struct Allocation {
         llvm::AllocaInst *slot = nullptr;  ///< holds the address while it must be freed
         std::string free_function;         ///< of C, (user_context, address)
         int pieces = 0;                    ///< bindings in symbols_ to be undone
         bool freed = false;
+        std::optional<FrameBuffer> frame_buffer;
     };
     void emit_stored(const Allocate *op, Value *storage, int alignment);
     void emit_stack_allocation(const Allocate *op, int64_t bytes);
     void emit_heap_allocation(const Allocate *op);
     Value *allocation_bytes(const Allocate *op);
     Value *call_malloc(Value *bytes);
-    Value *grow_frame_buffer(const Allocate *op, Value *bytes);
+    FrameBuffer frame_buffer(const std::string &name);
+    Value *grow_frame_buffer(const Allocate *op, Value *bytes, const FrameBuffer &buffer);
     void free_allocation(const std::string &name);
     llvm::AllocaInst *cleanup_slot(const std::string &function, bool on_success);
     void emit_cleanups(bool success);
@@ -221,6 +229,8 @@ private:
     Scope<Value *> symbols_;
     Scope<Value *> wide_;  ///< lets in 64 bits; null where there is no more to it than the 32
     std::map<std::string, int> host_alignment_;
+    std::vector<FrameBuffer> free_frame_buffers_;
+    std::map<std::string, std::string> alias_names_;  ///< of what shares storage with another
     std::map<std::string, llvm::StructType *> struct_types_;
     Scope<Allocation *> allocations_;
     std::vector<Cleanup> cleanups_;

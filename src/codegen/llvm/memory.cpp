@@ -119,7 +119,9 @@ llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type el
 
 void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &buffer,
                                  bool is_streaming) {
-    access->setMetadata(llvm::LLVMContext::MD_tbaa, module_.alias_tag(buffer));
+    const auto shared = alias_names_.find(buffer);
+    access->setMetadata(llvm::LLVMContext::MD_tbaa,
+                        module_.alias_tag(shared == alias_names_.end() ? buffer : shared->second));
     if (is_streaming && machine_.has_streaming_accesses()) {
         llvm::Metadata *one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
         access->setMetadata(llvm::LLVMContext::MD_nontemporal,

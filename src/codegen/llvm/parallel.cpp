@@ -54,6 +54,7 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
         }
     });
     inner.host_alignment_ = host_alignment_;
+    inner.alias_names_ = alias_names_;
     llvm::MDNode *empty = llvm::MDNode::get(module_.context(), {});
     for (size_t i = 0; i < closure.names.size(); i++) {
         Value *field = inner.b_.CreateStructGEP(closure.type, address, unsigned(i));

@@ -120,8 +120,9 @@ private:
     }
 
     Stmt visit(const Allocate *op) override {
-        const bool on_heap = op->memory_type == MemoryType::Heap ||
-                             (op->memory_type == MemoryType::Auto && op->constant_size() == 0);
+        const bool grows = op->constant_size() == 0 && (op->memory_type == MemoryType::Auto ||
+                                                        op->memory_type == MemoryType::Stack);
+        const bool on_heap = op->memory_type == MemoryType::Heap || grows;
         if (!on_heap || escaping_.count(op->name)) {
             return Mutator::visit(op);
         }

@@ -17,7 +17,7 @@ namespace calotype {
 ///     c[0] = b[0]                                       free a
 ///                                                       c[0] = b[0]
 ///
-/// Storage on the stack, and storage whose address goes to something else (a buffer header), lives
+/// Storage on the stack of a size that is constant, and storage whose address goes to something else (a buffer header), lives
 /// to the end of its scope.
 ///
 /// Requires: flat storage.
