@@ -48,6 +48,27 @@ const Expr *only_source(const std::vector<Expr> &vectors, const std::vector<int>
     return nullptr;
 }
 
+bool all_equal(const std::vector<int> &indices) {
+    return std::all_of(indices.begin(), indices.end(), [&](int i) { return i == indices[0]; });
+}
+
+// The lanes that a shuffle of a repeated or shuffled vector takes of what is repeated or shuffled;
+// empty where that would not be simpler.
+std::vector<int> indices_inside(const Expr &vector, const std::vector<int> &indices) {
+    const auto *repeated = vector.as<Broadcast>();
+    const auto *shuffled = vector.as<Shuffle>();
+    std::vector<int> inside;
+    for (const int i : indices) {
+        inside.push_back(repeated ? i % repeated->value.type().lanes()
+                                  : (shuffled ? shuffled->indices[size_t(i)] : i));
+    }
+    const bool is_simple =
+        all_equal(inside) || (inside[1] == inside[0] + 1 && in_progression(inside));
+    return repeated || (shuffled && shuffled->vectors.size() == 1 && is_simple)
+               ? inside
+               : std::vector<int>();
+}
+
 }  // namespace
 
 // Ramps one after the other, or lane by lane in turn, that make one ramp; undefined if they do not.
@@ -97,6 +118,15 @@ Expr Simplifier::visit(const Shuffle *op) {
             const int step = size > 1 ? indices[1] - indices[0] : 0;
             return size == 1 ? base : ramp(base, mul(r->stride, make_const(t, step)), size);
         }
+    }
+    if (const auto inside =
+            vectors.size() == 1 ? indices_inside(vectors[0], indices) : std::vector<int>();
+        !inside.empty()) {
+        const auto *repeated = vectors[0].as<Broadcast>();
+        const Expr source = repeated ? repeated->value : vectors[0].as<Shuffle>()->vectors[0];
+        return size > 1 && all_equal(inside)
+                   ? broadcast(mutate(Shuffle::make({source}, {inside[0]})), size)
+                   : mutate(Shuffle::make({source}, inside));
     }
     int first = 0;
     const auto *parts = vectors.size() == 1 ? vectors[0].as<Shuffle>() : nullptr;

@@ -14,6 +14,9 @@
 #include "lower/gpu/access/known_lanes.h"
 #include "lower/let_scope.h"
 #include "lower/loops/lanes.h"
+#include "lower/vectors/bit_lanes.h"
+#include "lower/vectors/lane_grid.h"
+#include "lower/vectors/reduce_rows.h"
 
 namespace calotype {
 
@@ -48,6 +51,14 @@ bool all_true(const Expr &predicate) {
     return is_const_one(b ? b->value : predicate);
 }
 
+/// A row of so many bits is worth a load of its own.
+constexpr int min_row_bits = 128;
+
+bool has_long_rows(const LaneGrid &grid, const Type &t) {
+    return !grid.dims.empty() && is_const_one(grid.dims[0].stride) &&
+           grid.dims[0].lanes * t.bits() >= min_row_bits;
+}
+
 class RampFlattener : public GraphMutator {
 public:
     RampFlattener(LowerContext &ctx, Scope<Alignment> &alignments, LetScope &lanes)
@@ -63,14 +74,85 @@ public:
 private:
     using GraphMutator::visit;
 
+    /// The dimensions that an index steps through, unless it is a plain ramp.
+    std::optional<LaneGrid> grid_of(const Expr &index) const {
+        const Ramp *ramp = index.as<Ramp>();
+        if (in_kernel_ || index.type().is_scalar() || (ramp && ramp->base.type().is_scalar())) {
+            return std::nullopt;
+        }
+        const Expr expanded = lanes_.expand(index);
+        const std::optional<LaneGrid> grid =
+            expanded.defined() ? lane_grid(expanded) : std::nullopt;
+        return grid && (ramp || grid->has_rows()) ? grid : std::nullopt;
+    }
+
     Expr visit(const Load *op) override {
         const Ramp *ramp = ramp_of_vectors(op->index);
-        if (!ramp) {
-            const Expr shuffled = in_kernel_ || op->index.as<Ramp>() || !all_true(op->predicate)
-                                      ? Expr()
-                                      : load_and_shuffle(op);
-            return shuffled.defined() ? shuffled : GraphMutator::visit(op);
+        const std::optional<LaneGrid> grid = grid_of(op->index);
+        const bool always = all_true(op->predicate);
+        if (always && !in_kernel_ && (ramp || !op->index.as<Ramp>()) &&
+            !(grid && has_long_rows(*grid, op->type))) {
+            const Expr shuffled = load_and_shuffle(op);
+            if (shuffled.defined()) {
+                return shuffled;
+            }
         }
+        if (grid) {
+            return load_grid(op, *grid, always ? const_true() : mutate(op->predicate));
+        }
+        return ramp ? load_rows(op, ramp) : GraphMutator::visit(op);
+    }
+
+    Expr load_part(const Load *op, const Expr &index, const Expr &predicate) {
+        return Load::make(op->type.with_lanes(index.type().lanes()), op->name, mutate(index),
+                          predicate, Alignment(), op->symbol, op->is_streaming);
+    }
+
+    /// By the rows that it is made of. Where the predicate is a scalar it is true.
+    Expr load_grid(const Load *op, const LaneGrid &grid, const Expr &predicate) {
+        const bool always = predicate.type().is_scalar();
+        if (grid.dims.size() < 2) {
+            const bool is_scalar = grid.dims.empty();
+            const Expr index = is_scalar
+                                   ? grid.base
+                                   : Ramp::make(grid.base, grid.dims[0].stride, grid.dims[0].lanes);
+            return load_part(op, index, always ? const_true(index.type().lanes()) : predicate);
+        }
+        if (always && is_const_zero(grid.dims[0].stride)) {
+            const LaneGrid rest{grid.base, {grid.dims.begin() + 1, grid.dims.end()}};
+            return internal::repeat_lanes(load_grid(op, rest, predicate), grid.dims[0].lanes);
+        }
+        const LaneGrid::Dim &last = grid.dims.back();
+        if (always && is_const_zero(last.stride)) {
+            return Broadcast::make(load_grid(op, grid.inner(0), predicate), last.lanes);
+        }
+        if (grid.ends_dense()) {
+            return load_columns(op, grid, predicate);
+        }
+        std::vector<Expr> rows;
+        const int lanes = grid.lanes() / last.lanes;
+        for (int i = 0; i < last.lanes; i++) {
+            rows.push_back(load_grid(op, grid.inner(i),
+                                     always ? predicate : row_predicate(predicate, i, lanes)));
+        }
+        return Shuffle::make_concat(rows);
+    }
+
+    /// What is dense in the slowest dimension is loaded by that dimension, and transposed.
+    Expr load_columns(const Load *op, const LaneGrid &grid, const Expr &predicate) {
+        const int length = grid.dims.back().lanes;
+        const std::vector<Expr> bases = grid.row_bases();
+        std::vector<Expr> columns;
+        for (size_t i = 0; i < bases.size(); i++) {
+            columns.push_back(
+                load_part(op, Ramp::make(bases[i], make_one(bases[i].type()), length),
+                          column_predicate(predicate, int(i), int(bases.size()), length)));
+        }
+        return Shuffle::make_interleave(columns);
+    }
+
+    /// Of a ramp of vectors.
+    Expr load_rows(const Load *op, const Ramp *ramp) {
         const int lanes = ramp->base.type().lanes();
         const Broadcast *base = ramp->base.as<Broadcast>(), *stride = ramp->stride.as<Broadcast>();
         const bool scalar_rows =
@@ -92,6 +174,28 @@ private:
         return Shuffle::make_concat(rows);
     }
 
+    Expr visit(const VectorReduce *op) override {
+        const Expr value = mutate(op->value);
+        return in_kernel_ ? VectorReduce::make(op->op, value, op->type.lanes())
+                          : reduce_rows(op->op, value, op->type.lanes());
+    }
+
+    Expr visit(const Call *op) override {
+        const Expr e = GraphMutator::visit(op);
+        const Call *call = Call::as_intrinsic(e, Intrinsic::extract_bits);
+        if (!call || !call->args[0].as<Shuffle>()) {
+            return e;
+        }
+        const Cast *cast = call->args[1].as<Cast>();
+        const Expr begin = lanes_.expand(cast ? cast->value : call->args[1]);
+        const std::optional<KnownLanes> lanes =
+            begin.defined() ? known_lanes(begin, alignments_) : std::nullopt;
+        const Expr whole = lanes && is_const_zero(lanes->base)
+                               ? bits_in_turn(call, call->args[0], lanes->offsets)
+                               : Expr();
+        return whole.defined() ? whole : e;
+    }
+
     /// Lanes that are constants apart, and near each other, are taken out of what lies from the
     /// first to the last of them: undefined if there are others, or if the index says so already.
     Expr load_and_shuffle(const Load *op) {
@@ -111,11 +215,12 @@ private:
         if (span > (groups.size() <= 2 ? 2 * lanes : lanes)) {
             return Expr();
         }
-        // One load, or two of a power of two that overlap.
+        // One load of all lanes, or two of a power of two that overlap.
         int part = 1;
         while (part * 2 <= span) {
             part *= 2;
         }
+        part = span == lanes ? lanes : part;
         std::vector<Expr> parts;
         std::vector<int> indices(size_t(lanes), 0);
         for (const LaneGroup &group : groups) {
@@ -225,11 +330,108 @@ private:
         return all_true(predicate) ? const_true(lanes) : simplify(row(predicate, i, lanes));
     }
 
+    /// Of a vector of columns, the elements in column i of each row.
+    static Expr column_predicate(const Expr &predicate, int i, int columns, int rows) {
+        return all_true(predicate) ? const_true(rows)
+                                   : simplify(Shuffle::make_slice(predicate, i, columns, rows));
+    }
+
+    /// The index as a plain ramp, if that is what its lanes are; undefined otherwise.
+    Expr as_ramp(const Expr &index) const {
+        const bool may_be = index.type().is_vector() && !index.as<Ramp>() && !in_kernel_;
+        const Expr expanded = may_be ? lanes_.expand(index) : Expr();
+        const std::optional<KnownLanes> known =
+            expanded.defined() ? known_lanes(expanded, alignments_) : std::nullopt;
+        if (!known) {
+            return Expr();
+        }
+        const std::vector<int64_t> &offsets = known->offsets;
+        const int64_t step = offsets[1] - offsets[0];
+        for (size_t i = 1; i < offsets.size(); i++) {
+            if (offsets[i] - offsets[i - 1] != step || step == 0) {
+                return Expr();
+            }
+        }
+        const Type t = known->base.type();
+        return Ramp::make(simplify(known->base + make_const(t, offsets[0])), make_const(t, step),
+                          int(offsets.size()));
+    }
+
     Stmt visit(const Store *op) override {
         const Ramp *ramp = ramp_of_vectors(op->index);
-        if (!ramp || in_atomic_) {
+        if (in_atomic_) {
             return GraphMutator::visit(op);
         }
+        if (const Expr plain = as_ramp(op->index); plain.defined()) {
+            return with(op, &Store::value, mutate(op->value), &Store::index, mutate(plain),
+                        &Store::predicate, mutate(op->predicate));
+        }
+        const std::optional<LaneGrid> grid = grid_of(op->index);
+        const bool overlaps =
+            grid && std::any_of(grid->dims.begin(), grid->dims.end(),
+                                [](const LaneGrid::Dim &d) { return is_const_zero(d.stride); });
+        if (!grid || overlaps) {
+            return ramp ? store_rows(op, ramp) : GraphMutator::visit(op);
+        }
+        const Expr value = mutate(op->value);
+        const std::string name = ctx_.names.unique(op->name + ".rows");
+        const Expr rows = is_const(value) ? value : Variable::make(value.type(), name);
+        const Expr predicate = all_true(op->predicate) ? const_true() : mutate(op->predicate);
+        const Stmt result = store_grid(op, *grid, rows, predicate);
+        return is_const(value) ? result : LetStmt::make(name, value, result);
+    }
+
+    /// By the rows that it is made of. Where the predicate is a scalar it is true.
+    Stmt store_grid(const Store *op, const LaneGrid &grid, const Expr &value,
+                    const Expr &predicate) {
+        const bool always = predicate.type().is_scalar();
+        if (grid.dims.size() < 2) {
+            const int lanes = value.type().lanes();
+            const Expr index =
+                grid.dims.empty() ? grid.base : Ramp::make(grid.base, grid.dims[0].stride, lanes);
+            return Store::make(op->name, simplify(value), mutate(index),
+                               always ? const_true(lanes) : predicate, Alignment(), op->symbol,
+                               op->is_streaming);
+        }
+        if (grid.ends_dense()) {
+            return store_columns(op, grid, value, predicate);
+        }
+        std::vector<Stmt> stores;
+        const int count = grid.dims.back().lanes, lanes = value.type().lanes() / count;
+        for (int i = 0; i < count; i++) {
+            stores.push_back(store_grid(op, grid.inner(i), row(value, i, lanes),
+                                        always ? predicate : row_predicate(predicate, i, lanes)));
+        }
+        return Block::make(stores);
+    }
+
+    /// What is dense in the slowest dimension is transposed, and stored by that dimension.
+    Stmt store_columns(const Store *op, const LaneGrid &grid, const Expr &value,
+                       const Expr &predicate) {
+        const int length = grid.dims.back().lanes;
+        const std::vector<Expr> bases = grid.row_bases();
+        const int columns = int(bases.size());
+        const std::string name = ctx_.names.unique(op->name + ".columns");
+        std::vector<Expr> rows;
+        for (int i = 0; i < length; i++) {
+            rows.push_back(simplify(row(value, i, columns)));
+        }
+        const Expr transposed = is_const(value) ? value : Shuffle::make_interleave(rows);
+        const Expr whole = is_const(value) ? value : Variable::make(transposed.type(), name);
+        std::vector<Stmt> stores;
+        for (int i = 0; i < columns; i++) {
+            const Expr base = mutate(bases[size_t(i)]);
+            stores.push_back(Store::make(op->name, simplify(row(whole, i, length)),
+                                         Ramp::make(base, make_one(base.type()), length),
+                                         column_predicate(predicate, i, columns, length),
+                                         Alignment(), op->symbol, op->is_streaming));
+        }
+        const Stmt result = Block::make(stores);
+        return is_const(value) ? result : LetStmt::make(name, transposed, result);
+    }
+
+    /// Of a ramp of vectors.
+    Stmt store_rows(const Store *op, const Ramp *ramp) {
         const int lanes = ramp->base.type().lanes();
         const Expr value = mutate(op->value), predicate = mutate(op->predicate);
         const std::string name = ctx_.names.unique(op->name + ".rows");

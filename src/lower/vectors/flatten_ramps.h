@@ -17,6 +17,15 @@ namespace calotype {
 ///
 ///     f[ramp(x8(x), x8(s), 2)]                   ->      f[ramp(x, s, 2)], each lane 8 times
 ///
+/// Where the slower dimension is the dense one, the rows go along it, and are transposed; not in
+/// kernels:
+///
+///     f[ramp(ramp(x, s, 2), x2(1), 8)]           ->      interleave(f[ramp(x, 1, 8)], f[ramp(x + s, 1, 8)])
+///
+///     f[ramp(ramp(x, s, 2), x2(1), 8)] = v       ->      let t = interleave(lanes 0 1 of v, lanes 2 3, ...)
+///                                                        f[ramp(x, 1, 8)] = slice(t, 0, 1, 8)
+///                                                        f[ramp(x + s, 1, 8)] = slice(t, 8, 1, 8)
+///
 /// Loads of lanes that are constants apart, and near each other, become dense loads of all there is
 /// from the first to the last, and a shuffle; not in kernels:
 ///

@@ -2,8 +2,9 @@
 #include "lower/vectors/rewrite_interleaving.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
+#include <utility>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -11,10 +12,9 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
 #include "ir/walk/search.h"
-#include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/vectors/strided_index.h"
 
 namespace calotype {
 
@@ -22,59 +22,22 @@ using namespace internal;
 
 namespace {
 
-/// Of vectors that are put together from lanes: larger strides waste more than they save.
-constexpr int64_t max_stride = 8;
-/// Of stores that become copies of rows.
-constexpr int64_t max_row = 64;
+/// Of vectors that meet in one store.
+constexpr int64_t max_stride = 64;
+constexpr int64_t max_lanes = 1024;
+constexpr int64_t max_kernel_stride = 8;
+/// So many statements for each store of a group are looked at.
+constexpr size_t max_distance = 8;
 constexpr int min_row_bits = 128;
 
-/// A plain ramp of constant stride greater than one, its base as a sum with a constant.
-struct StridedIndex {
-    Expr base;
-    int64_t offset, stride;
-    int lanes;
-};
-
-bool is_always(const Expr &predicate) {
-    const Broadcast *all = predicate.as<Broadcast>();
-    return is_const_one(all ? all->value : predicate);
-}
-
-std::optional<StridedIndex> strided_index(const Expr &index, const Expr &predicate,
-                                          int64_t largest = max_stride) {
-    const Ramp *ramp = index.as<Ramp>();
-    if (!ramp || ramp->base.type().is_vector() || !is_always(predicate)) {
-        return std::nullopt;
-    }
-    const std::optional<int64_t> stride = as_const_int(ramp->stride);
-    if (!stride || *stride < 2 || *stride > largest) {
-        return std::nullopt;
-    }
-    Expr base = ramp->base;
-    int64_t offset = 0;
-    if (const Add *sum = base.as<Add>()) {
-        if (const std::optional<int64_t> c = as_const_int(sum->b)) {
-            base = sum->a;
-            offset = *c;
-        }
-    } else if (const std::optional<int64_t> c = as_const_int(base)) {
-        base = make_zero(base.type());
-        offset = *c;
-    }
-    return StridedIndex{base, offset, *stride, ramp->lanes};
-}
-
-Expr dense_index(const Expr &base, int64_t offset, int64_t lanes) {
-    const Type t = base.type();
-    return Ramp::make(simplify(base + make_const(t, offset)), make_one(t), int(lanes));
-}
-
-// Stores.
-
-/// A strided store with the lets around it.
-struct StridedStore {
+/// A store with the lets around it.
+struct PlainStore {
+    Stmt statement;
     std::vector<std::pair<std::string, Expr>> lets;
     const Store *store = nullptr;
+};
+
+struct StridedStore : PlainStore {
     StridedIndex index;
 };
 
@@ -84,8 +47,10 @@ bool reads_elsewhere(const Expr &e, const std::string &buffer, const Expr &index
         e, [&](const Load *op) { return op->name == buffer && !equal(op->index, index); });
 }
 
-std::optional<StridedStore> as_strided_store(const Stmt &s) {
-    StridedStore result;
+/// Undefined if it is anything else, or has other effects.
+std::optional<PlainStore> as_plain_store(const Stmt &s) {
+    PlainStore result;
+    result.statement = s;
     const StmtNode *inner = s.get();
     while (const LetStmt *let = Stmt(inner).as<LetStmt>()) {
         if (has_effects(let->value)) {
@@ -98,20 +63,43 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
     if (!result.store || has_effects(result.store->value)) {
         return std::nullopt;
     }
-    const Store *store = result.store;
+    return result;
+}
+
+/// The index with the lets around the store in place of their names; undefined if they read memory.
+Expr index_outside(const PlainStore &plain) {
+    Expr index = plain.store->index;
+    bool expanded = false;
+    for (auto let = plain.lets.rbegin(); let != plain.lets.rend(); ++let) {
+        if (uses_var(index, let->first)) {
+            if (!is_speculatable(let->second)) {
+                return Expr();
+            }
+            index = substitute(let->first, let->second, index);
+            expanded = true;
+        }
+    }
+    return expanded ? simplify(index) : index;
+}
+
+std::optional<StridedStore> as_strided_store(const Stmt &s, int64_t largest_stride) {
+    const std::optional<PlainStore> plain = as_plain_store(s);
+    if (!plain || !plain->store->index.as<Ramp>()) {
+        return std::nullopt;
+    }
+    const Store *store = plain->store;
+    const Expr outside = index_outside(*plain);
     const std::optional<StridedIndex> index =
-        strided_index(store->index, store->predicate, max_row);
+        outside.defined() ? strided_index(outside, store->predicate, largest_stride) : std::nullopt;
     if (!index || reads_elsewhere(store->value, store->name, store->index)) {
         return std::nullopt;
     }
-    for (const auto &let : result.lets) {
-        if (uses_var(index->base, let.first) ||
-            reads_elsewhere(let.second, store->name, store->index)) {
+    for (const auto &let : plain->lets) {
+        if (reads_elsewhere(let.second, store->name, store->index)) {
             return std::nullopt;
         }
     }
-    result.index = *index;
-    return result;
+    return StridedStore{*plain, *index};
 }
 
 bool same_group(const StridedStore &a, const StridedStore &b) {
@@ -166,6 +154,13 @@ private:
         return op;
     }
 
+    Stmt visit(const For *op) override {
+        const bool outer = std::exchange(in_kernel_, in_kernel_ || is_gpu(op->for_type));
+        const Stmt result = Mutator::visit(op);
+        in_kernel_ = outer;
+        return result;
+    }
+
     Stmt visit(const Block *op) override {
         std::vector<Stmt> statements;
         Stmt rest = op;
@@ -174,54 +169,77 @@ private:
             rest = block->rest;
         }
         statements.push_back(mutate(rest));
-        std::vector<Stmt> result;
-        for (size_t i = 0; i < statements.size();) {
-            const Stmt merged = merge_from(statements, i);
-            if (merged.defined()) {
-                result.push_back(merged);
-                i += group_size_;
-            } else {
-                result.push_back(statements[i++]);
-            }
+        for (size_t i = 0; i < statements.size(); i++) {
+            merge_from(statements, i);
         }
-        return Block::make(result);
+        statements.erase(std::remove_if(statements.begin(), statements.end(),
+                                        [](const Stmt &s) { return !s.defined(); }),
+                         statements.end());
+        return Block::make(statements);
     }
 
-    /// One store in place of the `group_size_` statements from number `first` on; undefined if they
-    /// do not fit together.
-    Stmt merge_from(const std::vector<Stmt> &statements, size_t first) {
-        const std::optional<StridedStore> head = as_strided_store(statements[first]);
-        if (!head || first + size_t(head->index.stride) > statements.size() ||
-            (head->index.stride > max_stride && !head->store->value.as<Load>())) {
-            return Stmt();
+    /// By offset: numbers of statements, and the stores that they are.
+    using Group = std::map<int64_t, std::pair<size_t, StridedStore>>;
+
+    /// Puts one store in place of the last of those that make a group with number `first`, whose
+    /// places are left empty then.
+    void merge_from(std::vector<Stmt> &statements, size_t first) {
+        const std::optional<StridedStore> head = as_strided_store(statements[first], max_stride);
+        if (!head || head->index.stride * head->index.lanes > max_lanes) {
+            return;
         }
-        group_size_ = size_t(head->index.stride);
-        std::vector<StridedStore> group = {*head};
-        for (size_t i = 1; i < group_size_; i++) {
-            const std::optional<StridedStore> next = as_strided_store(statements[first + i]);
-            if (!next || !same_group(*head, *next)) {
-                return Stmt();
+        Group group = {{head->index.offset, {first, *head}}};
+        const size_t wanted = size_t(head->index.stride);
+        const size_t end = std::min(statements.size(), first + wanted * max_distance);
+        for (size_t i = first + 1; i < end && group.size() < wanted; i++) {
+            if (!statements[i].defined()) {
+                continue;
             }
-            group.push_back(*next);
+            const std::optional<StridedStore> next =
+                as_strided_store(statements[i], head->index.stride);
+            if (next && same_group(*head, *next) && fits(group, next->index)) {
+                group.insert({next->index.offset, {i, *next}});
+            } else if (!can_move_past(group, statements[i])) {
+                return;
+            }
         }
         std::vector<const StridedStore *> sorted;
-        for (const StridedStore &s : group) {
-            sorted.push_back(&s);
+        size_t last = first;
+        for (const auto &[offset, member] : group) {
+            sorted.push_back(&member.second);
+            last = std::max(last, member.first);
         }
-        std::sort(sorted.begin(), sorted.end(),
-                  [](auto *a, auto *b) { return a->index.offset < b->index.offset; });
-        for (size_t i = 1; i < sorted.size(); i++) {
-            if (sorted[i]->index.offset != sorted[0]->index.offset + int64_t(i)) {
-                return Stmt();
+        const Stmt merged = group.size() == wanted ? merge(sorted) : Stmt();
+        if (merged.defined()) {
+            for (const auto &[offset, member] : group) {
+                statements[member.first] = Stmt();
             }
+            statements[last] = merged;
         }
-        return merge(sorted);
+    }
+
+    /// Whether the offset is new, and all are within one stride still.
+    static bool fits(const Group &group, const StridedIndex &index) {
+        const int64_t low = std::min(group.begin()->first, index.offset);
+        const int64_t high = std::max(group.rbegin()->first, index.offset);
+        return high - low < index.stride && group.count(index.offset) == 0;
+    }
+
+    /// Whether the stores of the group may as well come after the statement.
+    static bool can_move_past(const Group &group, const Stmt &s) {
+        const std::optional<PlainStore> other = as_plain_store(s);
+        const std::string &buffer = group.begin()->second.second.store->name;
+        return other && !uses_buffer(s, buffer) &&
+               std::none_of(group.begin(), group.end(), [&](const auto &member) {
+                   const StridedStore &store = member.second.second;
+                   return uses_buffer(store.statement, other->store->name);
+               });
     }
 
     /// `sorted` by offset.
     Stmt merge(const std::vector<const StridedStore *> &sorted) {
         const Stmt rows = copy_of_rows(sorted);
-        if (rows.defined() || sorted[0]->index.stride > max_stride) {
+        if (rows.defined() || (in_kernel_ && sorted[0]->index.stride > max_kernel_stride)) {
             return rows;
         }
         std::vector<std::pair<std::string, Expr>> lets;
@@ -247,121 +265,13 @@ private:
     }
 
     LowerContext &ctx_;
-    size_t group_size_ = 0;
-};
-
-// Loads.
-
-/// What loads must share to be parts of one dense load.
-struct LoadGroup {
-    std::string name;
-    Type type;
-    int64_t stride;
-    Expr base;
-
-    bool operator<(const LoadGroup &o) const {
-        if (std::tie(name, type, stride) != std::tie(o.name, o.type, o.stride)) {
-            return std::tie(name, type, stride) < std::tie(o.name, o.type, o.stride);
-        }
-        return compare(base, o.base) < 0;
-    }
-};
-
-std::optional<std::pair<LoadGroup, int64_t>> as_strided_load(const Load *op) {
-    const std::optional<StridedIndex> index = strided_index(op->index, op->predicate);
-    if (!index) {
-        return std::nullopt;
-    }
-    return std::make_pair(LoadGroup{op->name, op->type, index->stride, index->base}, index->offset);
-}
-
-/// Offsets of the strided loads that an expression makes in any case.
-class FindStridedLoads : public GraphVisitor {
-public:
-    std::map<LoadGroup, std::set<int64_t>> offsets;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Load *op) override {
-        if (const auto load = as_strided_load(op)) {
-            offsets[load->first].insert(load->second);
-        }
-        GraphVisitor::visit(op);
-    }
-    void visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::if_then_else)) {
-            (*this)(op->args[0]);
-        } else {
-            GraphVisitor::visit(op);
-        }
-    }
-};
-
-class SliceDenseLoads : public GraphMutator {
-public:
-    explicit SliceDenseLoads(const std::map<LoadGroup, std::set<int64_t>> &offsets) {
-        for (const auto &[group, found] : offsets) {
-            for (auto it = found.begin(); it != found.end(); ++it) {
-                // From the first to the last element all are read by one of the loads, if the last
-                // is there.
-                const int64_t last = *it + group.stride - 1;
-                if (found.count(last) && !starts_[group].count(*it)) {
-                    for (int64_t offset = *it; offset <= last; offset++) {
-                        starts_[group].emplace(offset, *it);
-                    }
-                }
-            }
-        }
-    }
-
-private:
-    using GraphMutator::visit;
-    Expr visit(const Load *op) override {
-        const auto load = as_strided_load(op);
-        if (!load) {
-            return GraphMutator::visit(op);
-        }
-        auto group = starts_.find(load->first);
-        if (group == starts_.end() || !group->second.count(load->second)) {
-            return GraphMutator::visit(op);
-        }
-        const int64_t start = group->second.at(load->second), stride = load->first.stride;
-        const int lanes = op->type.lanes() * int(stride);
-        const Expr dense = Load::make(op->type.with_lanes(lanes), op->name,
-                                      dense_index(mutate(load->first.base), start, lanes),
-                                      const_true(lanes), Alignment(), op->symbol, op->is_streaming);
-        return Shuffle::make_slice(dense, int(load->second - start), int(stride), op->type.lanes());
-    }
-
-    std::map<LoadGroup, std::map<int64_t, int64_t>>
-        starts_;  ///< from a load's offset to that of the dense load
-};
-
-class DeinterleaveLoads : public Mutator {
-private:
-    using Mutator::visit;
-
-    Stmt visit(const Store *op) override {
-        return with(op, &Store::value, load_densely(op->value));
-    }
-
-    Stmt visit(const LetStmt *op) override {
-        return LetStmt::make(op->name, load_densely(op->value), mutate(op->body));
-    }
+    bool in_kernel_ = false;
 };
 
 }  // namespace
 
-Expr load_densely(const Expr &e) {
-    FindStridedLoads finder;
-    finder(e);
-    const bool several = std::any_of(finder.offsets.begin(), finder.offsets.end(),
-                                     [](const auto &entry) { return entry.second.size() > 1; });
-    return several ? SliceDenseLoads(finder.offsets).mutate(e) : e;
-}
-
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx) {
-    return DeinterleaveLoads().mutate(InterleaveStores(ctx).mutate(s));
+    return InterleaveStores(ctx).mutate(s);
 }
 
 }  // namespace calotype

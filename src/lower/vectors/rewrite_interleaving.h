@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rewrite_interleaving: combines strided loads and stores into dense ones with shuffles.
+// rewrite_interleaving: combines strided stores into dense ones with shuffles.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -7,30 +7,22 @@
 
 namespace calotype {
 
-/// Stores, and loads, that are strided each on their own, but together touch everything, become one
-/// dense access.
+/// Stores that are strided each on their own, but together touch everything, become one dense store.
 ///
 ///     f[ramp(3*x, 3, 8)] = a                     ->      f[ramp(3*x, 1, 24)] = interleave(a, b, c)
 ///     f[ramp(3*x + 1, 3, 8)] = b
 ///     f[ramp(3*x + 2, 3, 8)] = c
 ///
-///     f[ramp(2*x, 2, 8)] + f[ramp(2*x + 1, 2, 8)]   ->   slice(f[ramp(2*x, 1, 16)], 0, 2, 8) +
-///                                                        slice(f[ramp(2*x, 1, 16)], 1, 2, 8)
-///
 ///     f[ramp(x, 16, 3)] = g[ramp(y, s, 3)]                f[ramp(x, 1, 16)] = g[ramp(y, 1, 16)]
 ///     f[ramp(x + 1, 16, 3)] = g[ramp(y + 1, s, 3)]   ->   f[ramp(x + 16, 1, 16)] = g[ramp(y + s, 1, 16)]
 ///     ...                                            f[ramp(x + 32, 1, 16)] = g[ramp(y + s * 2, 1, 16)]
 ///
-/// Stores must follow each other, and none may read what another of them writes. Loads must be in
-/// one statement; only elements between the first and last one read are touched.
+/// None may read what another of them writes, nor what stands between them.
 ///
 /// Requires: vector code, simplified.
 /// Establishes: nothing that other passes rely on.
 /// Order: after unroll_loops and vectorize_loops, which make such groups; before partition_loops
 ///     copies them.
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx);
-
-/// What it does with the loads of a value.
-Expr load_densely(const Expr &e);
 
 }  // namespace calotype

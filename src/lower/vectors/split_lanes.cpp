@@ -13,7 +13,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
-#include "lower/vectors/rewrite_interleaving.h"
+#include "lower/vectors/load_densely.h"
 #include "support/scope.h"
 
 namespace calotype {

@@ -8,6 +8,7 @@
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "ir/operators.h"
+#include "lower/vectors/lane_grid.h"
 
 namespace calotype::internal {
 
@@ -65,13 +66,22 @@ Known divided(Known a, const Expr &divisor, bool remainder, const Scope<Alignmen
 }
 
 Known lanes_of_ramp(const Ramp *op) {
-    const auto stride = as_const_int(op->stride);
-    if (!stride || op->base.type().is_vector() || *stride > 1 << 16 || *stride < -(1 << 16)) {
+    const std::optional<LaneGrid> grid = lane_grid(op);
+    if (!grid) {
         return std::nullopt;
     }
-    KnownLanes result{op->base, {}};
-    for (int i = 0; i < op->lanes; i++) {
-        result.offsets.push_back(i * *stride);
+    KnownLanes result{grid->base, {0}};
+    for (const LaneGrid::Dim &dim : grid->dims) {
+        const auto stride = as_const_int(dim.stride);
+        if (!stride || *stride > 1 << 16 || *stride < -(1 << 16)) {
+            return std::nullopt;
+        }
+        const std::vector<int64_t> before = result.offsets;
+        for (int i = 1; i < dim.lanes; i++) {
+            for (const int64_t offset : before) {
+                result.offsets.push_back(offset + i * *stride);
+            }
+        }
     }
     return result;
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Vectors that lie across what is dense in memory, however a schedule comes to them.
+#include <calotype/calotype.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+using namespace calotype;
+
+namespace {
+
+struct Tile {
+    int width, height;
+};
+
+const std::vector<Tile> tiles = {{8, 16}, {7, 5}, {6, 9}, {2, 3}, {4, 12}};
+
+/// g(x, y) = f(y, x), in tiles, of a size that they divide and of one that they do not.
+template<typename T>
+void check_transpose(const std::function<void(Func f, Func g, const Tile &tile)> &schedule) {
+    for (const Tile &tile : tiles) {
+        for (const int rest : {0, 1}) {
+            Var x("x"), y("y");
+            Func f("f"), g("g");
+            f(x, y) = cast<T>(x + 37 * y);
+            g(x, y) = f(y, x);
+            f.compute_root();
+            schedule(f, g, tile);
+            Buffer<T> result = g.realize({6 * tile.width + rest, 4 * tile.height + rest});
+            result.for_each_element([&](int i, int j) {
+                ASSERT_EQ(result(i, j), T(j + 37 * i))
+                    << tile.width << " by " << tile.height << " at " << i << ", " << j;
+            });
+        }
+    }
+}
+
+template<typename T>
+void check_all_transposes() {
+    Var x("x"), y("y"), xi("xi"), yi("yi");
+    const auto tails = {TailStrategy::ShiftInwards, TailStrategy::GuardWithIf,
+                        TailStrategy::Predicate};
+    for (const TailStrategy tail : tails) {
+        check_transpose<T>([&](Func, Func g, const Tile &tile) {
+            g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).vectorize(yi);
+        });
+        check_transpose<T>([&](Func, Func g, const Tile &tile) {
+            g.tile(x, y, xi, yi, tile.width, tile.height, tail)
+                .reorder(yi, xi)
+                .vectorize(xi)
+                .vectorize(yi);
+        });
+        check_transpose<T>([&](Func f, Func g, const Tile &tile) {
+            g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).unroll(yi);
+            f.in().compute_at(g, x).vectorize(x, tile.height).unroll(y, tile.width);
+        });
+        check_transpose<T>([&](Func f, Func g, const Tile &tile) {
+            g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).unroll(yi);
+            f.in()
+                .compute_at(g, x)
+                .reorder_storage(y, x)
+                .vectorize(x, tile.height)
+                .unroll(y, tile.width);
+        });
+    }
+}
+
+TEST(Transposes, OfWords) {
+    check_all_transposes<int32_t>();
+}
+
+TEST(Transposes, OfBytes) {
+    check_all_transposes<uint8_t>();
+}
+
+/// Every n-th element, and its neighbours: from a buffer that ends with the last one that is read.
+TEST(Transposes, EveryNthElement) {
+    Var x("x");
+    for (const int stride : {2, 3, 4, 5, 7, 8, 16}) {
+        for (const int columns : {1, 2, stride}) {
+            const int size = 64, needed = stride * (size - 1) + columns;
+            Buffer<int16_t> in(needed);
+            in.for_each_element([&](int i) { in(i) = int16_t(i * 3); });
+            Func f("f");
+            Expr sum = cast<int16_t>(0);
+            for (int k = 0; k < columns; k++) {
+                sum += in(stride * x + k) * cast<int16_t>(k + 1);
+            }
+            f(x) = sum;
+            f.vectorize(x, 8);
+            Buffer<int16_t> result = f.realize({size});
+            for (int i = 0; i < size; i++) {
+                int expected = 0;
+                for (int k = 0; k < columns; k++) {
+                    expected += (stride * i + k) * 3 * (k + 1);
+                }
+                ASSERT_EQ(result(i), int16_t(expected)) << stride << ", " << columns << ", " << i;
+            }
+        }
+    }
+}
+
+/// A sum over each of three dimensions, all of them vectors, in every order of the loops.
+TEST(Transposes, SumsOverAnyDimension) {
+    Var x("x"), y("y");
+    Buffer<int> in(4, 8, 4);
+    in.for_each_element([&](int i, int j, int k) { in(i, j, k) = i + 10 * j + 100 * k; });
+    for (int dense = 0; dense < 3; dense++) {
+        for (int order = 0; order < 6; order++) {
+            RDom r(0, 4);
+            Func f("f");
+            f(x, y) += dense == 0 ? in(r, y, x) : dense == 1 ? in(x, y, r) : in(x, r * 2 + 1, y);
+            const std::vector<std::vector<VarOrRVar>> orders = {{x, y, r}, {x, r, y}, {r, x, y},
+                                                                {y, x, r}, {y, r, x}, {r, y, x}};
+            f.bound(x, 0, 4).bound(y, 0, 4).vectorize(x).vectorize(y);
+            f.update().vectorize(x).vectorize(y).atomic().vectorize(r).reorder(
+                orders[size_t(order)]);
+            Buffer<int> result = f.realize({4, 4});
+            result.for_each_element([&](int i, int j) {
+                int expected = 0;
+                for (int k = 0; k < 4; k++) {
+                    expected += dense == 0   ? in(k, j, i)
+                                : dense == 1 ? in(i, j, k)
+                                             : in(i, k * 2 + 1, j);
+                }
+                ASSERT_EQ(result(i, j), expected) << dense << ", " << order;
+            });
+        }
+    }
+}
+
+/// Bits that are taken apart, and put together again.
+TEST(Transposes, BytesOfWords) {
+    Var x("x");
+    Func words("words"), bytes("bytes"), again("again");
+    words(x) = cast<uint32_t>(x) * 0x01030507u;
+    bytes(x) = extract_bits<uint8_t>(words(x / 4), 8 * (x % 4));
+    again(x) = concat_bits({bytes(4 * x), bytes(4 * x + 1), bytes(4 * x + 2), bytes(4 * x + 3)});
+    words.compute_root().vectorize(x, 8);
+    bytes.compute_root().align_bounds(x, 4).vectorize(x, 32);
+    again.vectorize(x, 8);
+    Buffer<uint32_t> result = again.realize({100});
+    for (int i = 0; i < 100; i++) {
+        ASSERT_EQ(result(i), uint32_t(i) * 0x01030507u) << i;
+    }
+}
+
+}  // namespace
