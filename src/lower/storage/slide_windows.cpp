@@ -43,49 +43,62 @@ using NewValues = std::map<const LetStmt *, Expr>;
 /// The largest that counts.
 constexpr int64_t largest_block = 1 << 20;
 
-/// The loops that were made of `loop` never leave a region whose extent is a multiple of this; 0 if
-/// there is no such number.
-int64_t block_of(const LoopGraph &graph, int loop) {
-    int64_t block = 1;
+/// The extents with which regions are computed and nothing else: multiples of `size`. 0: there are
+/// none.
+struct Block {
+    int64_t size = 1;
+    bool shifts = true;  ///< all extents from `size` on are such, too: the last block is shifted
+
+    void join(const Block &other) {
+        size = std::lcm(size, other.size);
+        size = size > largest_block ? 0 : size;
+        shifts = shifts && other.shifts;
+    }
+};
+
+/// Of the loops that were made of `loop`.
+Block block_of(const LoopGraph &graph, int loop) {
+    Block block;
     for (const LoopStep &s : graph.steps()) {
         if (s.kind == Split::Kind::Split && !is_guarded(s.tail) && graph.is_made_of(s.old, loop)) {
             const auto factor = as_const_int(s.factor);
-            block = factor && *factor > 0 && *factor <= largest_block ? block * *factor : 0;
+            const bool is_known = factor && *factor > 0 && *factor <= largest_block;
+            block.size = is_known ? block.size * *factor : 0;
+            block.shifts = block.shifts && s.tail == TailStrategy::ShiftInwards;
         }
-        if (block == 0 || block > largest_block) {
-            return 0;
+        if (block.size == 0 || block.size > largest_block) {
+            return {0, false};
         }
     }
     return block;
 }
 
-/// The extents with which regions of the stage are computed and nothing else, if dimension d is a
-/// pure variable, in its place, in all specializations: multiples of the result. Else 0.
-int64_t block_to_slide(const Function &f, const Definition &def, bool is_update, int d) {
+/// Of the stage, if dimension d is a pure variable, in its place, in all specializations.
+Block block_to_slide(const Function &f, const Definition &def, bool is_update, int d) {
     if (is_update) {
         const Variable *v = def.args[size_t(d)].as<Variable>();
         if (!v || v->symbol || v->name != f.args()[size_t(d)]) {
-            return 0;
+            return {0, false};
         }
     }
-    int64_t block = block_of(LoopGraph(f.args(), def.schedule), d);
+    Block block = block_of(LoopGraph(f.args(), def.schedule), d);
     for (const Specialization &s : def.specializations) {
         if (s.definition) {
-            block = std::lcm(block, block_to_slide(f, *s.definition, is_update, d));
+            block.join(block_to_slide(f, *s.definition, is_update, d));
         }
     }
     return block;
 }
 
-/// Of all stages; 0 if the dimension cannot slide.
-int64_t block_to_slide(const Function &f, int d) {
-    int64_t block = 1;
+/// Of all stages; of size 0 if the dimension cannot slide.
+Block block_to_slide(const Function &f, int d) {
+    Block block;
     for (int stage = 0; stage < f.stages(); stage++) {
         if (f.stage(stage)) {
-            block = std::lcm(block, block_to_slide(f, *f.stage(stage), stage > 0, d));
+            block.join(block_to_slide(f, *f.stage(stage), stage > 0, d));
         }
     }
-    return block > largest_block ? 0 : block;
+    return block;
 }
 
 /// The statements that hold a production: nothing needs to be known of others.
@@ -111,6 +124,29 @@ private:
     void visit(const Provide *) override {
     }
     int productions_ = 0;
+};
+
+/// A value as it is where no end of a loop around is near: of a minimum or maximum the side that
+/// moves with the loop.
+class MovingPart : public GraphMutator {
+public:
+    explicit MovingPart(const std::string &var) : var_(var) {
+    }
+
+private:
+    using GraphMutator::visit;
+    template<typename MinMax>
+    Expr moving(const MinMax *op) {
+        const bool in_a = uses_var(op->a, var_), in_b = uses_var(op->b, var_);
+        return in_a == in_b ? GraphMutator::visit(op) : mutate(in_a ? op->a : op->b);
+    }
+    Expr visit(const Min *op) override {
+        return moving(op);
+    }
+    Expr visit(const Max *op) override {
+        return moving(op);
+    }
+    const std::string &var_;
 };
 
 using Values = std::map<std::string, Expr>;
@@ -379,9 +415,9 @@ private:
         }
         const bool fixed = moving < 0;
         for (int d = 0; fixed && moving < 0 && d < f.dimensions(); d++) {
-            moving = done.count(d) || block_to_slide(f, d) != 1 ? -1 : d;
+            moving = done.count(d) || block_to_slide(f, d).size != 1 ? -1 : d;
         }
-        if (moving < 0 || done.count(moving) || block_to_slide(f, moving) == 0 ||
+        if (moving < 0 || done.count(moving) || block_to_slide(f, moving).size == 0 ||
             !always_produced(at)) {
             return;
         }
@@ -508,6 +544,27 @@ private:
         return Expr();
     }
 
+    /// Where a window begins to be computed, of which what is new begins at `next`, if it is computed
+    /// in blocks: there, if the extent is a multiple of the block. Where it is in all iterations but
+    /// those at the ends of a loop around, and the last block of all may be shifted, not so near to
+    /// the other end that it is less than a block.
+    static Expr in_blocks(const Block &block, const Expr &next, const Expr &end, bool forward,
+                          const std::string &var) {
+        const auto is_multiple = [&](const Expr &extent) {
+            const auto n = as_const_int(simplify(extent));
+            return n && *n > 0 && *n % block.size == 0;
+        };
+        const Expr extent = forward ? end - next + 1 : next - end + 1;
+        if (block.size == 1 || is_multiple(extent)) {
+            return next;
+        }
+        if (!block.shifts || !is_multiple(MovingPart(var).mutate(extent))) {
+            return Expr();
+        }
+        const Expr whole = make_const(end.type(), block.size - 1);
+        return simplify(forward ? min(next, end - whole) : max(next, end + whole));
+    }
+
     /// Whether new lets could be made for all stages.
     bool shrink(const Function &f, int d, size_t at, const DimensionRegion &window) {
         const For *loop = enclosing_[at].loop;
@@ -532,16 +589,17 @@ private:
         if (can_prove(forward ? window.min >= next : window.max <= next)) {
             return false;  // successive regions do not overlap
         }
-        const int64_t block = block_to_slide(f, d);
-        const auto new_extent =
-            as_const_int(simplify(forward ? window.max - next + 1 : next - window.min + 1));
-        if (block > 1 && !(new_extent && *new_extent > 0 && *new_extent % block == 0)) {
+        Block block = block_to_slide(f, d);
+        block.shifts = block.shifts && !f.schedule().async;  // nobody reads what is computed again
+        const Expr begin =
+            in_blocks(block, next, forward ? window.max : window.min, forward, loop->name);
+        if (!begin.defined()) {
             return false;  // more would be computed than is needed
         }
         NewValues changes;
         Slide slide;
         slide.forward = forward;
-        slide.next = next;
+        slide.next = begin;
         slide.window = {f.name(), window.min, window.max, window.depends, {}};
         for (int stage = 0; stage < f.stages(); stage++) {
             const std::string ends[] = {names::stage_min(f.name(), stage, f.args()[d]),
@@ -550,7 +608,7 @@ private:
             if (!let) {
                 return false;
             }
-            const NewStart start = new_start(*let, forward, next, ends[forward], at);
+            const NewStart start = new_start(*let, forward, begin, ends[forward], at);
             changes[let] = reduced(*let, forward, start, loop);
             slide.starts[let] = start.value;
             slide.window.lets.insert(slide.window.lets.end(), std::begin(ends), std::end(ends));
