@@ -506,13 +506,34 @@ private:
     }
 
     Expr visit(const Min *op) override {
-        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b)
-                                   : GraphMutator::visit(op);
+        return choose(op);
     }
 
     Expr visit(const Max *op) override {
-        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b)
-                                   : GraphMutator::visit(op);
+        return choose(op);
+    }
+
+    template<typename MinMax>
+    Expr choose(const MinMax *op) {
+        if (made({op, nullptr})) {
+            return chosen(tags_.is_likely(op->a) ? op->a : op->b);
+        }
+        if (!tags_.is_choice(op)) {
+            return GraphMutator::visit(op);
+        }
+        const Expr a = still_likely(op->a), b = still_likely(op->b);
+        return a.same_as(op->a) && b.same_as(op->b) ? Expr(op) : MinMax::make(a, b);
+    }
+
+    /// An operand of a choice that is left to the loops inside: its tag may have gone with a choice
+    /// within it that was made.
+    Expr still_likely(const Expr &e) {
+        const Expr result = mutate(e);
+        if (!tags_.is_likely(e) || contains_likely(result)) {
+            return result;
+        }
+        return contains_intrinsic(e, Intrinsic::likely) ? likely(result)
+                                                        : likely_if_innermost(result);
     }
 
     Expr visit(const Call *op) override {
