@@ -13,6 +13,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
+#include "lower/vectors/count_work.h"
 #include "lower/vectors/load_densely.h"
 #include "support/scope.h"
 
@@ -197,88 +198,6 @@ private:
     Scope<Expr> lets_;
 };
 
-/// Work of a value in operations on registers. What occurs more than once must be one node.
-class CountWork : public Visitor {
-public:
-    explicit CountWork(const Target &target) : target_(target) {
-    }
-    int work = 0;
-    using Visitor::operator();
-    void operator()(const Expr &e) override {
-        if (e.defined() && seen_.insert(e.get()).second) {
-            work += own(e);
-            Visitor::operator()(e);
-        }
-    }
-
-private:
-    int registers(const Type &t) const {
-        const int in_one = target_.natural_vector_size(t.is_bool() ? UInt(8) : t);
-        return t.is_scalar() ? 0 : (t.lanes() + in_one - 1) / in_one;
-    }
-
-    /// Without what its operands take.
-    int own(const Expr &e) const {
-        switch (e->kind) {
-        case NodeKind::Broadcast:
-        case NodeKind::Ramp:
-        case NodeKind::Variable:
-        case NodeKind::Let:
-            return 0;
-        case NodeKind::Cast: {
-            const Type from = e.as<Cast>()->value.type();
-            return std::max(registers(e.type()), registers(from));
-        }
-        case NodeKind::Div:
-        case NodeKind::Mod:
-            return division(e);
-        case NodeKind::EQ:
-        case NodeKind::NE:
-        case NodeKind::LT:
-        case NodeKind::LE:
-        case NodeKind::GT:
-        case NodeKind::GE:
-            return compared(e);
-        case NodeKind::Load: {
-            const Expr &index = e.as<Load>()->index;
-            const bool alike = index.as<Broadcast>() || is_dense(index);
-            return alike || e.type().is_scalar() ? registers(e.type())
-                   : steps_by(index, 2)          ? 3 * registers(e.type())
-                                                 : 2 * e.type().lanes();
-        }
-        case NodeKind::Call:
-            return e.as<Call>()->is_intrinsic() ? 2 * registers(e.type())
-                                                : 20 * registers(e.type());
-        case NodeKind::Shuffle:
-            return 2 * registers(e.type());
-        case NodeKind::VectorReduce:
-            return 4 * registers(e.as<VectorReduce>()->value.type());
-        default:
-            return registers(e.type());
-        }
-    }
-
-    template<typename T>
-    int operands_of(const Expr &e) const {
-        const T *op = e.as<T>();
-        return op ? registers(op->a.type()) : 0;
-    }
-    int compared(const Expr &e) const {
-        return operands_of<EQ>(e) + operands_of<NE>(e) + operands_of<LT>(e) + operands_of<LE>(e) +
-               operands_of<GT>(e) + operands_of<GE>(e);
-    }
-    int division(const Expr &e) const {
-        const Div *div = e.as<Div>();
-        const Mod *mod = e.as<Mod>();
-        const Broadcast *by = (div ? div->b : mod->b).as<Broadcast>();
-        const bool shifts = by && as_const_power_of_two(by->value);
-        return (shifts ? 1 : e.type().is_float() ? 4 : 6) * registers(e.type());
-    }
-
-    const Target &target_;
-    std::unordered_set<const ExprNode *> seen_;
-};
-
 class LaneSplitter : public Mutator {
 public:
     explicit LaneSplitter(const LowerContext &ctx) : target_(ctx.target) {
@@ -306,19 +225,15 @@ private:
         return op;
     }
 
-    int work(const Expr &e) const {
-        CountWork count(target_);
-        count(e);
-        return count.work;
-    }
-
     /// The value, or its halves if these are less work.
     Expr split(const Expr &e) const {
         const Expr halves = Shuffle::make_interleave(
             {HalfOfLanes(0, lets_).mutate(e), HalfOfLanes(1, lets_).mutate(e)});
         const Expr shared = common_subexpression_elimination(simplify(halves), true);
         const Expr whole = common_subexpression_elimination(e, true);
-        return work(shared) < work(whole) ? load_densely(simplify(halves)) : e;
+        return count_work(shared, target_) < count_work(whole, target_)
+                   ? load_densely(simplify(halves))
+                   : e;
     }
 
     const Target &target_;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/vectors/count_work.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/constants.h"
+#include "ir/visitor.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool steps_by(const Expr &index, int stride) {
+    const Ramp *ramp = index.as<Ramp>();
+    return ramp && is_const(ramp->stride, stride);
+}
+
+class CountWork : public Visitor {
+public:
+    explicit CountWork(const Target &target) : target_(target) {
+    }
+    int work = 0;
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        if (e.defined() && seen_.insert(e.get()).second) {
+            work += own(e);
+            Visitor::operator()(e);
+        }
+    }
+
+private:
+    int registers(const Type &t) const {
+        const int in_one = target_.natural_vector_size(t.is_bool() ? UInt(8) : t);
+        return t.is_scalar() ? 0 : (t.lanes() + in_one - 1) / in_one;
+    }
+
+    /// Without what its operands take.
+    int own(const Expr &e) const {
+        switch (e->kind) {
+        case NodeKind::Broadcast:
+        case NodeKind::Ramp:
+        case NodeKind::Variable:
+        case NodeKind::Let:
+            return 0;
+        case NodeKind::Cast: {
+            const Type from = e.as<Cast>()->value.type();
+            const bool same =
+                from.bits() == e.type().bits() && !from.is_float() && !e.type().is_float();
+            return same ? 0 : std::max(registers(e.type()), registers(from));
+        }
+        case NodeKind::Mul: {
+            const bool is_long = !e.type().is_float() && e.type().bits() >= 32;
+            return (is_long ? 2 : 1) * registers(e.type());
+        }
+        case NodeKind::Div:
+        case NodeKind::Mod:
+            return division(e);
+        case NodeKind::EQ:
+        case NodeKind::NE:
+        case NodeKind::LT:
+        case NodeKind::LE:
+        case NodeKind::GT:
+        case NodeKind::GE:
+            return compared(e);
+        case NodeKind::Load: {
+            const Expr &index = e.as<Load>()->index;
+            const bool alike = index.as<Broadcast>() || steps_by(index, 1);
+            return alike || e.type().is_scalar() ? registers(e.type())
+                   : steps_by(index, 2)          ? 3 * registers(e.type())
+                                                 : 2 * e.type().lanes();
+        }
+        case NodeKind::Call:
+            return e.as<Call>()->is_intrinsic() ? 2 * registers(e.type())
+                                                : 20 * registers(e.type());
+        case NodeKind::Shuffle:
+            return 2 * registers(e.type());
+        case NodeKind::VectorReduce:
+            return 4 * registers(e.as<VectorReduce>()->value.type());
+        default:
+            return registers(e.type());
+        }
+    }
+
+    template<typename T>
+    int operands_of(const Expr &e) const {
+        const T *op = e.as<T>();
+        return op ? registers(op->a.type()) : 0;
+    }
+    int compared(const Expr &e) const {
+        return operands_of<EQ>(e) + operands_of<NE>(e) + operands_of<LT>(e) + operands_of<LE>(e) +
+               operands_of<GT>(e) + operands_of<GE>(e);
+    }
+    int division(const Expr &e) const {
+        const Div *div = e.as<Div>();
+        const Mod *mod = e.as<Mod>();
+        const Broadcast *by = (div ? div->b : mod->b).as<Broadcast>();
+        const bool shifts = by && as_const_power_of_two(by->value);
+        const int cost = shifts ? 1 : e.type().bits() == 16 ? 2 : e.type().is_float() ? 4 : 6;
+        return cost * registers(e.type());
+    }
+
+    const Target &target_;
+    std::unordered_set<const ExprNode *> seen_;
+};
+
+}  // namespace
+
+int count_work(const Expr &e, const Target &target) {
+    CountWork count(target);
+    count(e);
+    return count.work;
+}
+
+}  // namespace calotype::internal

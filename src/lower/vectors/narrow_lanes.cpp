@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Two questions are asked of a value. Its low 16 bits are needed by sums, differences and products,
+// which carry nothing down, so their operands may be anything:
+//
+//     low(a * b + c) == low(a) * low(b) + low(c)
+//
+// The value itself, as a uint16 or an int16 that all its values fit, is needed by quotients, shifts,
+// minima and comparisons: there the operands must fit, too. A value that fits is its low bits.
+#include "lower/vectors/narrow_lanes.h"
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "arith/integer_info.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/with.h"
+#include "lower/vectors/count_work.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+bool is_wide(const Type &t) {
+    return t.is_vector() && t.is_int_or_uint() && t.bits() >= 32;
+}
+
+bool is_small_integer(const Type &t) {
+    return t.is_int_or_uint() && t.bits() <= 16;
+}
+
+/// Ranges of integers, each node's found once.
+class Ranges {
+public:
+    const ConstantInterval &operator()(const Expr &e) {
+        return info(e).range;
+    }
+
+private:
+    const IntegerInfo &info(const Expr &e) {
+        const auto found = known_.find(e.get());
+        if (found != known_.end()) {
+            return found->second.second;
+        }
+        const IntegerInfo result =
+            info_of_operation(e, [this](const Expr &operand) { return info(operand); });
+        return known_.emplace(e.get(), std::make_pair(e, result)).first->second.second;
+    }
+
+    std::unordered_map<const ExprNode *, std::pair<Expr, IntegerInfo>> known_;
+};
+
+class LaneNarrower : public GraphMutator {
+public:
+    explicit LaneNarrower(const LowerContext &ctx) : target_(ctx.target) {
+    }
+
+    using GraphMutator::mutate;
+    Expr mutate(const Expr &e) override {
+        if (!e.defined() || !is_wide(e.type())) {
+            return GraphMutator::mutate(e);
+        }
+        const auto found = wide_.find(e.get());
+        if (found != wide_.end()) {
+            return found->second.second;
+        }
+        const Expr as_is = GraphMutator::mutate(e), narrow = narrowed(e);
+        const bool is_less = narrow.defined() && count_work(Cast::make(e.type(), narrow), target_) <
+                                                     count_work(as_is, target_);
+        const Expr result = is_less ? Cast::make(e.type(), narrow) : as_is;
+        wide_.emplace(e.get(), std::make_pair(e, result));
+        return result;
+    }
+
+private:
+    using GraphMutator::visit;
+
+    // Where values are not touched.
+    Stmt visit(const For *op) override {
+        return is_gpu(op->for_type) ? Stmt(op) : GraphMutator::visit(op);
+    }
+    Stmt visit(const Atomic *op) override {
+        return op;
+    }
+    Stmt visit(const Store *op) override {
+        return op->value.type().is_scalar() ? Stmt(op) : with(op, &Store::value, mutate(op->value));
+    }
+    Expr visit(const Load *op) override {
+        return op;
+    }
+    Expr visit(const VectorReduce *op) override {
+        return op;
+    }
+
+    Expr visit(const Cast *op) override {
+        const bool from_wide = is_wide(op->value.type()) && is_small_integer(op->type);
+        const Expr narrow = from_wide ? narrowed(op->value) : Expr();
+        if (narrow.defined()) {
+            const Expr as_is = Cast::make(op->type, GraphMutator::mutate(op->value));
+            const Expr result = cast(op->type, narrow);
+            return count_work(result, target_) <= count_work(as_is, target_) ? result : as_is;
+        }
+        return GraphMutator::visit(op);
+    }
+
+    Expr visit(const Call *op) override {
+        const bool is_saturated =
+            op->is_intrinsic(Intrinsic::saturating_cast) && is_wide(op->args[0].type());
+        const Expr narrow = is_saturated ? narrowed(op->args[0]) : Expr();
+        return narrow.defined() ? Call::make(op->type, op->intrinsic, {narrow})
+                                : GraphMutator::visit(op);
+    }
+
+    /// The type of 16 bits that a value fits, if there is one: the unsigned one first, in which
+    /// quotients are less work.
+    std::optional<Type> fitting(const Expr &e) {
+        for (const Type t : {UInt(16), Int(16)}) {
+            if (fits(ranges_(e), t)) {
+                return t.with_lanes(e.type().lanes());
+            }
+        }
+        return {};
+    }
+
+    std::optional<Type> fitting(const Expr &a, const Expr &b) {
+        const ConstantInterval both = union_of(ranges_(a), ranges_(b));
+        for (const Type t : {UInt(16), Int(16)}) {
+            if (fits(both, t)) {
+                return t.with_lanes(a.type().lanes());
+            }
+        }
+        return {};
+    }
+
+    /// The value in 16 bits, undefined if there is no such.
+    Expr narrowed(const Expr &e) {
+        const std::optional<Type> t = fitting(e);
+        return t ? value(e, *t) : Expr();
+    }
+
+    /// Among types of up to 16 bits, where the sign of those between does not matter.
+    static Expr cast(const Type &t, Expr e) {
+        while (e.defined() && e.as<Cast>() && e.type().bits() == 16 && is_16_bits(e.as<Cast>())) {
+            e = e.as<Cast>()->value;
+        }
+        const auto constant = e.defined() ? as_const_int(e) : std::nullopt;
+        return !e.defined() || e.type() == t ? e
+               : constant                    ? make_const(t, *constant)
+                                             : Cast::make(t, e);
+    }
+
+    static bool is_16_bits(const Cast *op) {
+        return op->value.type().is_int_or_uint() && op->value.type().bits() == 16;
+    }
+
+    /// The value in a type of 16 bits that it fits; undefined if that is not made of narrow values.
+    Expr value(const Expr &e, const Type &t) {
+        const auto key = std::make_pair(e.get(), t.is_int());
+        const auto found = values_.find(key);
+        if (found != values_.end()) {
+            return found->second.second;
+        }
+        const Expr operation = value_of_operation(e, t);
+        const Expr result = operation.defined() ? cast(t, operation) : cast(t, low(e));
+        values_.emplace(key, std::make_pair(e, result));
+        return result;
+    }
+
+    /// Of operations that need their operands' values.
+    Expr value_of_operation(const Expr &e, const Type &t) {
+        switch (e.kind()) {
+        case NodeKind::Div:
+            return quotient(e.as<Div>()->a, as_const_int(e.as<Div>()->b), false);
+        case NodeKind::Mod:
+            return quotient(e.as<Mod>()->a, as_const_int(e.as<Mod>()->b), true);
+        case NodeKind::Min:
+            return extreme(e.as<Min>());
+        case NodeKind::Max:
+            return extreme(e.as<Max>());
+        case NodeKind::Call:
+            return value_of_call(e.as<Call>());
+        case NodeKind::Select: {
+            const Select *op = e.as<Select>();
+            const Expr a = value(op->true_value, t), b = value(op->false_value, t);
+            return a.defined() && b.defined() ? Select::make(condition(op->condition), a, b)
+                                              : Expr();
+        }
+        default:
+            return Expr();
+        }
+    }
+
+    template<typename MinMax>
+    Expr extreme(const MinMax *op) {
+        const std::optional<Type> t = fitting(op->a, op->b);
+        const Expr a = t ? value(op->a, *t) : Expr(), b = t ? value(op->b, *t) : Expr();
+        return a.defined() && b.defined() ? MinMax::make(a, b) : Expr();
+    }
+
+    Expr value_of_call(const Call *op) {
+        if (op->is_intrinsic(Intrinsic::shift_right)) {
+            const auto by = as_const_int(op->args[1]);
+            return by && *by > 0 && *by < 15 ? quotient(op->args[0], int64_t(1) << *by, false)
+                                             : Expr();
+        }
+        if (op->is_intrinsic(Intrinsic::abs)) {
+            const std::optional<Type> t = fitting(op->args[0]);
+            const Expr a = t && t->is_int() ? value(op->args[0], *t) : Expr();
+            return a.defined() ? Call::make(t->with_code(Type::UInt), op->intrinsic, {a}) : Expr();
+        }
+        if (op->is_intrinsic(Intrinsic::absd)) {
+            const std::optional<Type> t = fitting(op->args[0], op->args[1]);
+            const Expr a = t ? value(op->args[0], *t) : Expr(),
+                       b = t ? value(op->args[1], *t) : Expr();
+            return a.defined() && b.defined()
+                       ? Call::make(t->with_code(Type::UInt), op->intrinsic, {a, b})
+                       : Expr();
+        }
+        return Expr();
+    }
+
+    /// a / by, or the remainder.
+    Expr quotient(const Expr &a, const std::optional<int64_t> &by, bool is_remainder) {
+        if (!by || *by <= 0) {
+            return Expr();
+        }
+        const std::optional<Type> t = fitting(a);
+        if (!t) {
+            return *by == 2 && !is_remainder ? half_of_sum(a) : Expr();
+        }
+        const Expr numerator = fits(ConstantInterval::single(*by), *t) ? value(a, *t) : Expr();
+        if (!numerator.defined()) {
+            return Expr();
+        }
+        const Expr divisor = make_const(*t, *by);
+        return is_remainder ? Mod::make(numerator, divisor) : Div::make(numerator, divisor);
+    }
+
+    /// (a + b) / 2 or (a + b + 1) / 2, where a and b fit and the sum does not.
+    Expr half_of_sum(const Expr &sum) {
+        const Add *op = sum.as<Add>();
+        const Add *inner = op && is_const(op->b, 1) ? op->a.as<Add>() : nullptr;
+        const Add *terms = inner ? inner : op;
+        const std::optional<Type> t = terms ? fitting(terms->a, terms->b) : std::nullopt;
+        const Expr a = t ? value(terms->a, *t) : Expr(), b = t ? value(terms->b, *t) : Expr();
+        return a.defined() && b.defined()
+                   ? Call::make(*t,
+                                inner ? Intrinsic::rounding_halving_add : Intrinsic::halving_add,
+                                {a, b})
+                   : Expr();
+    }
+
+    /// A condition, in which comparisons are of 16 bits where that can be.
+    Expr condition(const Expr &e) {
+        switch (e.kind()) {
+#define ARITH(Name, symbol)
+#define COMPARE(Name, symbol)                                                                      \
+    case NodeKind::Name:                                                                           \
+        return comparison(e.as<Name>());
+#define LOGIC(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
+        return Name::make(condition(e.as<Name>()->a), condition(e.as<Name>()->b));
+#include "ir/nodes.def"
+        default:
+            return mutate(e);
+        }
+    }
+
+    template<typename Comparison>
+    Expr comparison(const Comparison *op) {
+        const bool wide = is_wide(op->a.type());
+        const std::optional<Type> t = wide ? fitting(op->a, op->b) : std::nullopt;
+        const Expr a = t ? value(op->a, *t) : Expr(), b = t ? value(op->b, *t) : Expr();
+        return a.defined() && b.defined() ? Comparison::make(a, b) : mutate(Expr(op));
+    }
+
+    /// The low 16 bits, as uint16; undefined if that is not made of narrow values.
+    Expr low(const Expr &e) {
+        const auto found = lows_.find(e.get());
+        if (found != lows_.end()) {
+            return found->second.second;
+        }
+        const Expr result = low_of_operation(e, UInt(16, e.type().lanes()));
+        lows_.emplace(e.get(), std::make_pair(e, result));
+        return result;
+    }
+
+    Expr low_of_operation(const Expr &e, const Type &t) {
+        if (is_const(e)) {
+            return low_of_constant(e, t);
+        }
+        switch (e.kind()) {
+        case NodeKind::Cast: {
+            const Expr &inner = e.as<Cast>()->value;
+            return is_small_integer(inner.type()) ? cast(t, mutate(inner))
+                   : is_wide(inner.type())        ? low(inner)
+                                                  : Expr();
+        }
+        case NodeKind::Add:
+            return low_of_both(e.as<Add>());
+        case NodeKind::Sub:
+            return low_of_both(e.as<Sub>());
+        case NodeKind::Mul:
+            return low_of_both(e.as<Mul>());
+        case NodeKind::Broadcast: {
+            const Broadcast *op = e.as<Broadcast>();
+            return op->value.type().is_scalar() && !op->value.as<Load>()
+                       ? Broadcast::make(Cast::make(t.element_of(), op->value), op->lanes)
+                       : Expr();
+        }
+        case NodeKind::Shuffle:
+            return low_of_shuffle(e.as<Shuffle>());
+        case NodeKind::Call:
+            return low_of_call(e.as<Call>(), t);
+        default: {
+            // Not from value() again: what it finds is found there first.
+            const std::optional<Type> fit = fitting(e);
+            const Expr known = fit ? value_of_operation(e, *fit) : Expr();
+            return cast(t, known);
+        }
+        }
+    }
+
+    static Expr low_of_constant(const Expr &e, const Type &t) {
+        const auto i = as_const_int(e);
+        const auto u = as_const_uint(e);
+        const uint64_t bits = i ? uint64_t(*i) : u ? *u : 0;
+        return i || u ? make_const(t, bits & 0xffff) : Expr();
+    }
+
+    template<typename T>
+    Expr low_of_both(const T *op) {
+        const Expr a = low(op->a), b = a.defined() ? low(op->b) : Expr();
+        return b.defined() ? T::make(a, b) : Expr();
+    }
+
+    Expr low_of_shuffle(const Shuffle *op) {
+        std::vector<Expr> vectors;
+        for (const Expr &v : op->vectors) {
+            vectors.push_back(v.type().is_vector() ? low(v) : Expr());
+            if (!vectors.back().defined()) {
+                return Expr();
+            }
+        }
+        return Shuffle::make(vectors, op->indices);
+    }
+
+    Expr low_of_call(const Call *op, const Type &t) {
+        if (op->is_likely()) {
+            const Expr inner = low(op->args[0]);
+            return inner.defined() ? Call::make(t, op->intrinsic, {inner}) : Expr();
+        }
+        if (op->is_intrinsic(Intrinsic::shift_left)) {
+            const auto by = as_const_int(op->args[1]);
+            const Expr inner = by && *by >= 0 && *by < 16 ? low(op->args[0]) : Expr();
+            return inner.defined() ? inner * make_const(t, int64_t(1) << *by) : Expr();
+        }
+        const std::optional<Type> fit = fitting(op);
+        return cast(t, fit ? value_of_call(op) : Expr());
+    }
+
+    template<typename Key>
+    using Known = std::map<Key, std::pair<Expr, Expr>>;  ///< with the expression, which lives on
+
+    const Target &target_;
+    Ranges ranges_;
+    Known<const ExprNode *> wide_, lows_;
+    Known<std::pair<const ExprNode *, bool>> values_;
+};
+
+}  // namespace
+
+Stmt narrow_lanes(const Stmt &s, LowerContext &ctx) {
+    return LaneNarrower(ctx).mutate(s);
+}
+
+}  // namespace calotype
