@@ -49,6 +49,7 @@ enum RuleTypes : uint8_t {
     unsigned_int = 4,  ///< unsigned integers, which wrap
     boolean = 8,       ///< Bool
     floating = 16,     ///< floats, taken not to be NaN
+    scalar = 32,       ///< added to others: not vectors, where the replacement is more work
     wrapping = narrow_int | unsigned_int,
     signed_int = exact | narrow_int,
     integer = exact | wrapping | boolean,

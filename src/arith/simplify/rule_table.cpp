@@ -389,7 +389,8 @@ bool match_rule(const Rule &rule, const Expr *operands, int lanes, Bindings *bin
         return false;
     }
     for (int16_t source : rule.value_slots) {
-        if (!(rule.types & rule_type_of(bindings->type_of(source)))) {
+        const Type t = bindings->type_of(source);
+        if (!(rule.types & rule_type_of(t)) || ((rule.types & scalar) && t.is_vector())) {
             return false;
         }
     }
