@@ -76,8 +76,9 @@ class KeptBlocks {
     }
 
 public:
-    /** A block of that size, or a little larger. Null if there is none. `*size` becomes that of the block, or the one to ask
-     * libc for. */
+    /** The smallest block that is as large, but not four times as large: where a loop asks for a little more in each
+     * iteration, there are not as many blocks as sizes. Null if there is none. `*size` becomes that of the block, or
+     * the one to ask libc for. */
     void *take(size_t *size) {
         if (!is_of_interest(*size)) {
             return nullptr;
@@ -88,7 +89,7 @@ public:
         }
         int best = -1;
         for (int i = 0; i < count; i++) {
-            const bool fits = blocks[i].size >= *size && blocks[i].size - *size <= *size / 4;
+            const bool fits = blocks[i].size >= *size && blocks[i].size / 4 < *size;
             if (fits && (best < 0 || blocks[i].size <= blocks[best].size)) {
                 best = i;  // of equal ones the last that was in use
             }

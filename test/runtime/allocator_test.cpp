@@ -62,8 +62,8 @@ TEST(Allocator, KeepsBlocksForTheNextThatAsk) {
 #endif
         calotype_free(nullptr, other);
         calotype_free(nullptr, second);
-        // Half of it is no use of it.
-        void *smaller = calotype_malloc(nullptr, size / 2);
+        // A fifth of it is no use of it.
+        void *smaller = calotype_malloc(nullptr, size / 5);
         EXPECT_NE(second, smaller);
         EXPECT_NE(other, smaller);
         calotype_free(nullptr, smaller);
@@ -80,6 +80,24 @@ TEST(Allocator, KeepsBlocksForThoseThatGrow) {
         calotype_free(nullptr, block);
     }
     EXPECT_LE(blocks.size(), 12u);
+}
+
+TEST(Allocator, KeepsBlocksForThoseThatGrowALotInEachCall) {
+    // From one to eighty times the size: more different sizes than there are blocks.
+    std::set<void *> blocks;
+    const auto call = [&] {
+        size_t added = blocks.size();
+        for (size_t size = 20000; size < 1600000; size += 12000) {
+            void *block = calotype_malloc(nullptr, size);
+            blocks.insert(block);
+            memset(block, 1, size);
+            calotype_free(nullptr, block);
+        }
+        return blocks.size() - added;
+    };
+    call();
+    call();
+    EXPECT_LE(call(), 1u);
 }
 #endif
 
