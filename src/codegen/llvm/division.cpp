@@ -39,11 +39,26 @@ int ceil_log2(uint64_t d) {
 
 }  // namespace
 
-// High half of the product of unsigned integers.
+// High half of the product of unsigned integers. Vectors of 32 bits are taken for vectors of 64,
+// whose lower and upper halves are multiplied one after the other: nothing is moved between lanes.
 Value *FunctionEmitter::multiply_high_unsigned(Value *a, Value *b) {
     llvm::Type *narrow = a->getType();
     unsigned bits = narrow->getScalarSizeInBits();
-    llvm::Type *wide = with_lanes(b_.getIntNTy(bits * 2), lanes_of(narrow));
+    const int lanes = lanes_of(narrow);
+    if (bits == 32 && lanes > 1 && lanes % 2 == 0) {
+        llvm::Type *pairs = with_lanes(b_.getInt64Ty(), lanes / 2);
+        Value *low = int_constant(pairs, 0xffffffff);
+        const auto lower = [&](Value *v) {
+            return b_.CreateAnd(b_.CreateBitCast(v, pairs), low);
+        };
+        const auto upper = [&](Value *v) {
+            return b_.CreateLShr(b_.CreateBitCast(v, pairs), 32);
+        };
+        Value *even = b_.CreateLShr(b_.CreateNUWMul(lower(a), lower(b)), 32);
+        Value *odd = b_.CreateAnd(b_.CreateNUWMul(upper(a), upper(b)), b_.CreateNot(low));
+        return b_.CreateBitCast(b_.CreateOr(even, odd), narrow);
+    }
+    llvm::Type *wide = with_lanes(b_.getIntNTy(bits * 2), lanes);
     Value *product = b_.CreateNUWMul(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide));
     return b_.CreateTrunc(b_.CreateLShr(product, bits), narrow);
 }

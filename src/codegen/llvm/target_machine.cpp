@@ -15,6 +15,7 @@
 #include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/opaque_choices.h"
+#include "codegen/short_loops.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -111,13 +112,19 @@ void add_sanitizers(llvm::PassBuilder &builder, const Target &target) {
     }
 }
 
+/// Sums over a few taps and the like: without the loop their addresses are one and constants, and
+/// what is added up stays in registers.
+ChooseUnrolling unrolling() {
+    return ChooseUnrolling(16, 192, false);
+}
+
 }  // namespace
 
 void optimize(llvm::Module &module, const Target &target) {
     std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
     bool loop_opt = target.has_feature(Target::EnableLLVMLoopOpt);
     llvm::PipelineTuningOptions tuning;
-    // Which loops become vectors or are unrolled is what the schedule says.
+    // Which loops become vectors or are unrolled is what the schedule says, but for the shortest.
     tuning.LoopVectorization = loop_opt;
     tuning.LoopInterleaving = loop_opt;
     tuning.SLPVectorization = true;
@@ -137,6 +144,10 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     add_sanitizers(builder, target);
+    builder.registerPeepholeEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(unrolling());
+        });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
     if (machine_for(target).has_fused_multiply_add(target)) {
         multiply_for_constant_divisors(module);

@@ -5,15 +5,13 @@
 #include <mutex>
 #include <sstream>
 
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/nvptx/ptxas_faults.h"
+#include "codegen/short_loops.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -34,30 +32,9 @@ void initialize_nvptx() {
 /// Unrolled here as well their bodies come sixteen times, with twice the registers. Of loops of
 /// constant extent it unrolls fewer than would pay: the innermost are unrolled here, wholly where
 /// that is not much code, so that as many loads are under way as there are iterations.
-struct ChooseUnrolling : llvm::PassInfoMixin<ChooseUnrolling> {
-    static constexpr unsigned most_iterations = 64, most_instructions = 1024;
-
-    static llvm::PreservedAnalyses run(llvm::Function &f, llvm::FunctionAnalysisManager &analyses) {
-        auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(f);
-        for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
-            const unsigned iterations = evolution.getSmallConstantTripCount(loop);
-            const bool whole = loop->isInnermost() && iterations > 0 &&
-                               iterations <= most_iterations &&
-                               iterations * size_of(*loop) <= most_instructions;
-            llvm::addStringMetadataToLoop(
-                loop, whole ? "llvm.loop.unroll.full" : "llvm.loop.unroll.runtime.disable", 1);
-        }
-        return llvm::PreservedAnalyses::all();
-    }
-
-    static unsigned size_of(const llvm::Loop &loop) {
-        unsigned size = 0;
-        for (const llvm::BasicBlock *block : loop.blocks()) {
-            size += unsigned(block->size());
-        }
-        return size;
-    }
-};
+ChooseUnrolling unrolling() {
+    return ChooseUnrolling(64, 1024, true);
+}
 
 /// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
 std::string clean(const std::string &text) {
@@ -123,7 +100,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
     builder.crossRegisterProxies(loops, functions, components, modules);
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(ChooseUnrolling());
+            passes.addPass(unrolling());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }

@@ -62,6 +62,51 @@ TEST(X86, GathersAreThoseThatPay) {
     }
 }
 
+size_t count(const std::string &text, const std::string &what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+        found++;
+    }
+    return found;
+}
+
+/// The two products of a pair of lanes are computed where the lanes are.
+TEST(X86, DividesByConstantsWithoutMovingLanes) {
+    const Expr quotient = load(Int(32, 16), "a") / make_const(Int(32, 16), 19);
+    const std::string text =
+        assembly("x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake", quotient);
+    EXPECT_EQ(count(text, "vpmuludq"), 2u) << text;
+    EXPECT_EQ(count(text, "vpmovzx") + count(text, "vpmovqd"), 0u) << text;
+}
+
+/// Half of a sum has no wider lanes, also where it is chosen from two of them.
+TEST(X86, HalvesSumsAsTheyAre) {
+    const Type t = Int(16, 16);
+    const Expr a = load(t, "a"), b = load(t, "b");
+    const Expr chosen = select(a < b, halving_add(a, b), halving_add(a, load(t, "c")));
+    const std::string text = assembly("x86-64-linux-sse41-avx-avx2-fma-f16c", chosen);
+    EXPECT_EQ(count(text, "vpmovsx") + count(text, "vpack"), 0u) << text;
+}
+
+/// A sum over a few rows has neither a loop nor its total in memory; one over many has a loop.
+TEST(X86, ShortLoopsAreUnrolled) {
+    for (const auto &[rows, is_loop] : {std::pair(5, false), std::pair(100, true)}) {
+        const Expr r = Variable::make(Int(32), "r"), at = Ramp::make(0, 1, 8);
+        const Expr row = Load::make(Float(32, 8), "a", Ramp::make(r * 8, 1, 8), const_true(8),
+                                    Alignment()),
+                   sum = Load::make(Float(32, 8), "out", at, const_true(8), Alignment());
+        const Stmt store = Store::make("out", sum + row, at, const_true(8), Alignment());
+        const Stmt loop =
+            For::make("r", 0, rows, ForType::Serial, Partition::Auto, DeviceAPI::None, store);
+        const std::string text =
+            CompiledModule(one_function({pointer_argument("out"), pointer_argument("a")}, loop),
+                           Target("x86-64-linux-sse41-avx-avx2-fma-f16c"))
+                .assembly();
+        EXPECT_EQ(count(text, "vaddps"), is_loop ? 1u : 5u) << text;
+        EXPECT_EQ(text.find("\tjne") != std::string::npos, is_loop) << text;
+    }
+}
+
 /// A register of lanes that only pad others would have an undefined index. LLVM takes any register
 /// for it, also that of the result, which is no instruction.
 TEST(X86, GathersHaveNoRegisterOfPadding) {
