@@ -37,7 +37,7 @@ TEST(LinkedCalls, arguments) {
     EXPECT_COMPILE_ERROR(extern_device_call(rng, "f", Int(32), {x, {Expr(1.0f), Expr(2)}}),
                          "argument 1 of function 'f' is a vector of float32 and int32, must be of "
                          "one type");
-    EXPECT_COMPILE_ERROR(extern_device_call(rng, "f", Int(32), {"text"}),
+    EXPECT_COMPILE_ERROR(extern_device_call(rng, "f", Int(32), {Expr("text")}),
                          "argument 0 of function 'f' is a string");
     const std::vector<Expr> many(17, Expr(1));
     EXPECT_COMPILE_ERROR(extern_device_call(rng, "f", Int(32), {Tuple(many)}),
