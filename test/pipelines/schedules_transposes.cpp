@@ -136,7 +136,7 @@ TEST(Transposes, SumsOverAnyDimension) {
 TEST(Transposes, BytesOfWords) {
     Var x("x");
     Func words("words"), bytes("bytes"), again("again");
-    words(x) = cast<uint32_t>(x) * 0x01030507u;
+    words(x) = cast<uint32_t>(x) * Expr(0x01030507u);
     bytes(x) = extract_bits<uint8_t>(words(x / 4), 8 * (x % 4));
     again(x) = concat_bits({bytes(4 * x), bytes(4 * x + 1), bytes(4 * x + 2), bytes(4 * x + 3)});
     words.compute_root().vectorize(x, 8);

@@ -18,6 +18,7 @@
 #include "ir/operators.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/names.h"
 #include "lower/vectors/bit_lanes.h"
 #include "lower/vectors/strided_index.h"
 #include "lower/vectors/strided_loads.h"
@@ -206,7 +207,7 @@ private:
         }
         if (names_ && sure.size() > 1 && !group.stays && !cluster[0]->place->in_kernel &&
             !found_.may_store(around, group.name)) {
-            dense->name = names_->unique(group.name + ".dense");
+            dense->name = names_->unique(names::part(group.name, "dense"));
             plan_.lets[around->number].push_back(dense);
         }
     }
