@@ -6,6 +6,7 @@
 // |n| < 2^32 in float64 below 2^-19 / d.
 #include "ir/language/fast_divide.h"
 
+#include "ir/constants.h"
 #include "ir/language/match_types.h"
 #include "ir/operators.h"
 #include "support/error.h"
@@ -14,13 +15,24 @@ namespace calotype {
 
 namespace {
 
-void check_operands(const char *op, const Expr &numerator, const Expr &denominator) {
+/// The denominator as a byte, or, if it is a constant, in the numerator's type, in which division by
+/// it is fast by itself: then the numerator may be a float, too.
+struct Denominator {
+    Expr byte, constant;
+};
+
+Denominator checked_denominator(const char *op, const Expr &numerator, const Expr &denominator) {
     internal::check_defined(op, numerator, denominator);
     const Type n = numerator.type(), d = denominator.type();
+    const Expr byte = internal::lossless_cast(UInt(8, d.lanes()), denominator);
+    user_assert(byte.defined()) << op << " by a denominator of type " << d << ", must be uint8";
+    const auto value = as_const_int(byte);
+    if (value && *value != 0 && !n.is_handle() && n.can_represent(*value)) {
+        return {byte, make_const(n, *value)};
+    }
     user_assert(n.is_int_or_uint() && (n.bits() == 8 || n.bits() == 16 || n.bits() == 32))
         << op << " of type " << n << ", must be an integer of 8, 16 or 32 bits";
-    user_assert(d.element_of() == UInt(8))
-        << op << " by a denominator of type " << d << ", must be uint8";
+    return {byte, Expr()};
 }
 
 /// The quotient before rounding.
@@ -32,26 +44,36 @@ Expr quotient(const Expr &numerator, const Expr &denominator) {
 }  // namespace
 
 Expr fast_integer_divide(const Expr &numerator, const Expr &denominator) {
-    check_operands("fast_integer_divide", numerator, denominator);
-    return cast(numerator.type(), floor(quotient(numerator, denominator)));
+    const Denominator d = checked_denominator("fast_integer_divide", numerator, denominator);
+    if (d.constant.defined()) {
+        return numerator / d.constant;
+    }
+    return cast(numerator.type(), floor(quotient(numerator, d.byte)));
 }
 
 Expr fast_integer_divide_round_to_zero(const Expr &numerator, const Expr &denominator) {
-    check_operands("fast_integer_divide_round_to_zero", numerator, denominator);
+    const Denominator d =
+        checked_denominator("fast_integer_divide_round_to_zero", numerator, denominator);
     const Type t = numerator.type();
+    if (d.constant.defined()) {
+        return div_round_to_zero(numerator, d.constant);
+    }
     if (t.is_uint()) {
-        return cast(t, floor(quotient(numerator, denominator)));
+        return cast(t, floor(quotient(numerator, d.byte)));
     }
     // The sign is put back before the cast: the magnitude of the smallest numerator does not fit
     // its type.
-    const Expr magnitude = floor(quotient(abs(numerator), denominator));
+    const Expr magnitude = floor(quotient(abs(numerator), d.byte));
     return cast(t, select(numerator < 0, -magnitude, magnitude));
 }
 
 Expr fast_integer_modulo(const Expr &numerator, const Expr &denominator) {
-    check_operands("fast_integer_modulo", numerator, denominator);
-    const Expr ratio = cast(numerator.type(), floor(quotient(numerator, denominator)));
-    return numerator - ratio * cast(numerator.type(), denominator);
+    const Denominator d = checked_denominator("fast_integer_modulo", numerator, denominator);
+    if (d.constant.defined()) {
+        return numerator % d.constant;
+    }
+    const Expr ratio = cast(numerator.type(), floor(quotient(numerator, d.byte)));
+    return numerator - ratio * cast(numerator.type(), d.byte);
 }
 
 }  // namespace calotype

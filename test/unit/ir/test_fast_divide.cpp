@@ -5,6 +5,9 @@
 
 #include "harness/expect_error.h"
 #include "harness/interpret.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/language/bits.h"
 #include "ir/operators.h"
 
 namespace calotype {
@@ -43,6 +46,29 @@ TEST(FastDivide, AgreesWithDivision) {
     }
 }
 
+// A number, or a byte that was made wider, is a denominator as well.
+TEST(FastDivide, OtherDenominators) {
+    const Expr d = Variable::make(UInt(8), "d");
+    for (Type t : {UInt(8), Int(8), UInt(16), Int(16), UInt(32), Int(32)}) {
+        const Expr n = Variable::make(t, "n");
+        EXPECT_TRUE(equal(fast_integer_divide(n, cast(Int(32), d)), fast_integer_divide(n, d)));
+        EXPECT_TRUE(equal(fast_integer_divide(n, 4), n / 4));
+        EXPECT_TRUE(equal(fast_integer_modulo(n, 7), n % 7));
+        EXPECT_TRUE(
+            equal(fast_integer_divide_round_to_zero(n, 5), div_round_to_zero(n, make_const(t, 5))));
+    }
+    const Expr real = Variable::make(Float(32), "r");
+    EXPECT_TRUE(equal(fast_integer_divide(real, 4), real / 4));
+    // 200 is no int8: -128 / 200 is -1, and -128 % 200 is 72.
+    const Expr small = Variable::make(Int(8), "n");
+    test::Interpreter interpreter;
+    interpreter.variables = {{"n", test::Value::integer(Int(8), -128)}};
+    EXPECT_EQ(interpreter.evaluate(fast_integer_divide(small, 200)),
+              test::Value::integer(Int(8), -1));
+    EXPECT_EQ(interpreter.evaluate(fast_integer_modulo(small, 200)),
+              test::Value::integer(Int(8), 72));
+}
+
 TEST(FastDivide, Errors) {
     const Expr x = Variable::make(Int(64), "x"), d = Variable::make(UInt(8), "d");
     EXPECT_COMPILE_ERROR(
@@ -50,6 +76,8 @@ TEST(FastDivide, Errors) {
         "fast_integer_divide of type int64, must be an integer of 8, 16 or 32 bits");
     EXPECT_COMPILE_ERROR(fast_integer_modulo(d, x),
                          "fast_integer_modulo by a denominator of type int64, must be uint8");
+    EXPECT_COMPILE_ERROR(fast_integer_divide(d, 256),
+                         "fast_integer_divide by a denominator of type int32, must be uint8");
 }
 
 }  // namespace
