@@ -228,6 +228,8 @@ def test_bounds_of_a_domain_are_integers():
         with pytest.raises(ct.CompileError, match=text):
             ct.RDom([(0, bound)])
     assert ct.RDom([(0, ct.i64(7))]).x.extent() is not None
+    r = ct.RDom([(2 / 2, 6 / 2)], "halves")
+    assert repr(r) == "<calotype.RDom halves$x: [1, 3]>"
 
 
 def test_coordinates_as_a_list():

@@ -225,6 +225,21 @@ std::vector<Expr> to_coordinates(nb::handle h) {
     return {to_expr(h)};
 }
 
+namespace {
+
+// A float of Python's that is whole, as 6 / 2 is, stands for that integer.
+Expr to_bound(nb::handle h) {
+    if (PyFloat_Check(h.ptr())) {
+        const double value = PyFloat_AsDouble(h.ptr());
+        if (std::trunc(value) == value && std::abs(value) <= INT32_MAX) {
+            return Expr(int32_t(value));
+        }
+    }
+    return to_expr(h);
+}
+
+}  // namespace
+
 Region to_region(nb::handle h) {
     Region region;
     for (nb::handle item : nb::iter(h)) {
@@ -236,10 +251,10 @@ Region to_region(nb::handle h) {
             << describe(item) << " is no pair of min and extent";
         Range r;
         if (!item[0].is_none()) {
-            r.min = to_expr(item[0]);
+            r.min = to_bound(item[0]);
         }
         if (!item[1].is_none()) {
-            r.extent = to_expr(item[1]);
+            r.extent = to_bound(item[1]);
         }
         region.push_back(r);
     }
