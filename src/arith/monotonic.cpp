@@ -290,7 +290,7 @@ private:
         ConstantInterval jump = constant_bounds(difference);
         if (!jump.min || !jump.max) {
             // What is in both cancels.
-            const Expr simpler = simplify(WithoutPromises().mutate(difference));
+            const Expr simpler = simplify(without_promises(difference));
             jump = intersection(jump, constant_bounds(simpler));
         }
         Steps result = either;
@@ -360,8 +360,6 @@ private:
         case Intrinsic::likely:
         case Intrinsic::likely_if_innermost:
         case Intrinsic::strict_float:
-        case Intrinsic::promise_clamped:
-        case Intrinsic::unsafe_promise_clamped:
             return find(op->args[0]);
         case Intrinsic::return_second:
         case Intrinsic::require:
@@ -418,6 +416,10 @@ Expr step_of(const Expr &e, const std::string &var, const SimplifyContext &conte
 std::optional<int64_t> constant_step_of(const Expr &e, const std::string &var,
                                         const SimplifyContext &context) {
     return as_const_int(step_of(e, var, context));
+}
+
+Expr without_promises(const Expr &e) {
+    return WithoutPromises().mutate(e);
 }
 
 Monotonic is_monotonic(const Expr &e, const std::string &var,

@@ -34,8 +34,13 @@ Expr step_of(const Expr &e, const std::string &var, const SimplifyContext &conte
 std::optional<int64_t> constant_step_of(const Expr &e, const std::string &var,
                                         const SimplifyContext &context = {});
 
+/// A promise that a value is within a range does not count for monotonic: it may not hold for the
+/// ends of a loop that bounds are inferred from.
 Monotonic is_monotonic(const Expr &e, const std::string &var,
                        const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+
+/// The expression with what is promised in the place of promises.
+Expr without_promises(const Expr &e);
 
 std::ostream &operator<<(std::ostream &out, Monotonic m);
 

@@ -189,7 +189,7 @@ Scope<internal::ConstantInterval> ranges_of(const Scope<ConstantInterval> &varia
 
 ConstantInterval derivative_bounds(const Expr &e, const std::string &variable,
                                    const Scope<ConstantInterval> &others) {
-    return internal::derivative_bounds(e, variable, ranges_of(others));
+    return internal::derivative_bounds(internal::without_promises(e), variable, ranges_of(others));
 }
 
 Expr lossless_cast(Type t, const Expr &e) {
@@ -198,7 +198,7 @@ Expr lossless_cast(Type t, const Expr &e) {
 
 Monotonic is_monotonic(const Expr &e, const std::string &variable,
                        const Scope<ConstantInterval> &others) {
-    return internal::is_monotonic(e, variable, ranges_of(others));
+    return internal::is_monotonic(internal::without_promises(e), variable, ranges_of(others));
 }
 
 Expr promise_clamped(const Expr &value, const Expr &min, const Expr &max) {
