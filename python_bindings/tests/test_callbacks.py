@@ -54,8 +54,9 @@ def test_what_an_extern_function_raises(parallel):
     assert out[1, 0] == 3
 
 
-def test_each_thread_gets_its_own():
-    p, start = even_half("threads")
+@pytest.mark.parametrize("parallel", [False, True])
+def test_each_thread_gets_its_own(parallel):
+    p, start = even_half(f"threads{parallel}", parallel)
     call = p.compile_to_callable([start])
     wrong = []
 

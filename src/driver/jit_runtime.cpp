@@ -69,6 +69,25 @@ void release(void *uc, void *address) {
                                : calotype_default_free(uc, address);
 }
 
+// The run that this thread works for: hooks that look for symbols, and extern functions, are given
+// no context.
+thread_local JITUserContext *run_of_thread = nullptr;
+
+/// A part of a run that any thread of the pool may take.
+class PartOfRun {
+public:
+    explicit PartOfRun(JITUserContext *run) : outer_(std::exchange(run_of_thread, run)) {
+    }
+    ~PartOfRun() {
+        run_of_thread = outer_;
+    }
+    PartOfRun(const PartOfRun &) = delete;
+    PartOfRun &operator=(const PartOfRun &) = delete;
+
+private:
+    JITUserContext *outer_;
+};
+
 // A task as handlers call it, which know the context of the run alone: the code gets its own.
 struct TaskOfHandler {
     void *user_context;
@@ -86,11 +105,19 @@ struct TaskOfHandler {
 
 int do_task(void *uc, calotype_task_t task, int number, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
+    const PartOfRun part(c);
     if (!handlers_of(c).custom_do_task) {
         return calotype_default_do_task(uc, task, number, closure);
     }
     TaskOfHandler t{uc, task, closure};
     return handlers_of(c).custom_do_task(c, TaskOfHandler::run, number, t.address());
+}
+
+// For tasks there is no handler.
+int do_loop_task(void *uc, calotype_loop_task_t task, int min, int extent, uint8_t *closure,
+                 void *parent) {
+    const PartOfRun part(context_of(uc));
+    return calotype_default_do_loop_task(uc, task, min, extent, closure, parent);
 }
 
 int do_par_for(void *uc, calotype_task_t task, int min, int size, uint8_t *closure) {
@@ -107,9 +134,6 @@ int32_t trace(void *uc, const calotype_trace_event_t *event) {
     return handlers_of(c).custom_trace ? handlers_of(c).custom_trace(c, event)
                                        : calotype_default_trace(uc, event);
 }
-
-// The run that this thread began: hooks that look for symbols are given no context.
-thread_local JITUserContext *run_of_thread = nullptr;
 
 void *get_symbol(const char *name) {
     JITUserContext *c = run_of_thread;
@@ -176,6 +200,7 @@ JitSymbols install() {
     calotype_set_custom_malloc(allocate);
     calotype_set_custom_free(release);
     calotype_set_custom_do_task(do_task);
+    calotype_set_custom_do_loop_task(do_loop_task);
     calotype_set_custom_do_par_for(do_par_for);
     calotype_set_custom_trace(trace);
     calotype_set_custom_get_symbol(get_symbol);
@@ -285,6 +310,10 @@ void JITSharedRuntime::populate_jit_handlers(JITUserContext *context, const JITH
     fill_all(context->handlers, handlers);
     fill_all(context->handlers, handlers_of(nullptr));
     fill_all(context->handlers, handlers_of_runtime());
+}
+
+JITUserContext *JITSharedRuntime::current_run() {
+    return run_of_thread;
 }
 
 int JITSharedRuntime::get_num_threads() {

@@ -17,6 +17,9 @@ struct JITSharedRuntime {
     /// Fills in the handlers that a context lacks: from `handlers`, then from the default ones, then
     /// those of the runtime itself, but for errors and contexts of CUDA.
     static void populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers);
+    /// The context of the run that this thread works for, on whichever thread that began; null
+    /// outside of runs.
+    static JITUserContext *current_run();
     /// The threads of parallel loops. set_num_threads gives the number of before; 0: as many as
     /// there are processors.
     static int get_num_threads();

@@ -99,23 +99,20 @@ nb::object to_python(const Realization &r) {
 
 namespace {
 
-thread_local PythonContext *running = nullptr;
-// Raised on threads that run parts of a pipeline; under the GIL.
+// Raised where it is not known for which run; under the GIL.
 std::exception_ptr raised_elsewhere;
 
 }  // namespace
 
-PythonContext::PythonContext() : outer_(running) {
+PythonContext::PythonContext() {
     handlers.custom_print = print;
-    running = this;
-}
-
-PythonContext::~PythonContext() {
-    running = outer_;
 }
 
 void PythonContext::keep_raised(const nb::python_error &e) {
-    std::exception_ptr &place = running ? running->raised_ : raised_elsewhere;
+    JITUserContext *run = calotype::internal::JITSharedRuntime::current_run();
+    const bool is_of_python = run && run->handlers.custom_print == print;
+    std::exception_ptr &place =
+        is_of_python ? static_cast<PythonContext *>(run)->raised_ : raised_elsewhere;
     if (!place) {
         place = std::make_exception_ptr(e);
     }

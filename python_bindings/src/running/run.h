@@ -13,7 +13,6 @@ namespace calotype::python {
 class PythonContext : public JITUserContext {
 public:
     PythonContext();
-    ~PythonContext();
     PythonContext(const PythonContext &) = delete;
     PythonContext &operator=(const PythonContext &) = delete;
     /// What code is passed to work there; null: on the default context and stream.
@@ -36,8 +35,8 @@ public:
             std::rethrow_exception(thrown);
         }
     }
-    /// What a function of Python has raised that a run of this process calls. If that is not known
-    /// to be one of this thread, it is the next that ends. With the GIL.
+    /// What a function of Python has raised that a run calls, on whichever of its threads. If it is
+    /// not known of which run, then of the next that ends. With the GIL.
     static void keep_raised(const nb::python_error &e);
 
 private:
@@ -45,7 +44,6 @@ private:
     static void print(JITUserContext *context, const char *text);
     std::exception_ptr raised_;
     calotype_device_context where_ = {};
-    PythonContext *outer_;  ///< of this thread: a callback may run another pipeline
 };
 
 /// realize(sizes) gives a Buffer, or a tuple of them; realize(buffers) fills them and gives None.

@@ -304,6 +304,46 @@ TEST(Handlers, LookUpOfSymbols) {
     EXPECT_EQ(symbols_found(0), 0);
 }
 
+struct NumberedRun : JITUserContext {
+    int number = 0;
+};
+
+int32_t number_of_run(int32_t) {
+    const auto *run = static_cast<const NumberedRun *>(JITSharedRuntime::current_run());
+    return run ? run->number : -1;
+}
+
+// Also on threads of the pool, in loops and in tasks, while others run on the same ones.
+TEST(Handlers, FunctionsFindTheRunThatTheyArePartOf) {
+    const int threads = JITSharedRuntime::set_num_threads(4);
+    Func f("f"), g("g");
+    f(x, y) = Call::make(Int(32), "number_of_run", {x}, CallKind::Extern);
+    g(x, y) = 10 * f(x, y) + Call::make(Int(32), "number_of_run", {y}, CallKind::Extern);
+    f.compute_root().parallel(y).async();
+    g.parallel(y);
+    Pipeline p(g);
+    p.set_jit_externs({{"number_of_run", JITExtern(number_of_run)}});
+    p.compile_jit();
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> runs;
+    for (int number = 1; number <= 4; number++) {
+        runs.emplace_back([&, number] {
+            NumberedRun run;
+            run.number = number;
+            for (int i = 0; i < 25; i++) {
+                Buffer<int32_t> out = p.realize(&run, {4, 16});
+                out.for_each_value([&](int32_t v) { wrong += v != 11 * number; });
+            }
+        });
+    }
+    for (std::thread &t : runs) {
+        t.join();
+    }
+    JITSharedRuntime::set_num_threads(threads);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(JITSharedRuntime::current_run(), nullptr);
+}
+
 // What the runtime does by itself can be called from a handler that stands in its place.
 JITHandlers of_runtime;
 std::atomic<int> allocations{0};
