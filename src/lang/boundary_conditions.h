@@ -21,7 +21,9 @@ inline Func as_func(const Func &f) {
 }
 template<typename T>
 Func as_func(const T &func_like) {
-    return lambda(_, func_like(_));
+    Func f("lambda");
+    f(_) = func_like(_);
+    return f;
 }
 /// What the buffer has in each dimension.
 template<typename T>
@@ -37,6 +39,11 @@ Region shape_of(const T &buffer_like) {
 }
 template<typename T>
 using IfBuffer = decltype(std::declval<const T &>().dim(0));
+/// What is called like a Func, and is none: its coordinates have no names of their own.
+template<typename T>
+using IfFuncLike =
+    std::enable_if_t<!std::is_same_v<T, Func>,
+                     decltype(std::declval<const T &>()(std::declval<const Var &>()))>;
 template<typename... T>
 using IfExprs = std::enable_if_t<(std::is_convertible_v<T, Expr> && ...)>;
 /// A CompileError if their number is odd.
@@ -52,11 +59,11 @@ Region region_of(const std::vector<Expr> &mins_and_extents);
 /// `value` outside.       [a b c d]   ->   ... v v [a b c d] v v ...
 Func constant_exterior(const Func &source, const Tuple &value, const Region &bounds);
 Func constant_exterior(const Func &source, const Expr &value, const Region &bounds);
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func constant_exterior(const T &source, const Tuple &value, const Region &bounds) {
     return constant_exterior(internal::as_func(source), value, bounds);
 }
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func constant_exterior(const T &source, const Expr &value, const Region &bounds) {
     return constant_exterior(internal::as_func(source), value, bounds);
 }
@@ -83,7 +90,7 @@ Func constant_exterior(const T &source, const Expr &value, const Expr &min, cons
 
 /// The nearest value inside.     ... a a [a b c d] d d ...
 Func repeat_edge(const Func &source, const Region &bounds);
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func repeat_edge(const T &source, const Region &bounds) {
     return repeat_edge(internal::as_func(source), bounds);
 }
@@ -99,7 +106,7 @@ Func repeat_edge(const T &source, const Expr &min, const Expr &extent, More &&..
 
 /// Copies side by side.     ... c d [a b c d] a b ...
 Func repeat_image(const Func &source, const Region &bounds);
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func repeat_image(const T &source, const Region &bounds) {
     return repeat_image(internal::as_func(source), bounds);
 }
@@ -115,7 +122,7 @@ Func repeat_image(const T &source, const Expr &min, const Expr &extent, More &&.
 
 /// Copies, every other one mirrored.     ... b a [a b c d] d c ...
 Func mirror_image(const Func &source, const Region &bounds);
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func mirror_image(const T &source, const Region &bounds) {
     return mirror_image(internal::as_func(source), bounds);
 }
@@ -131,7 +138,7 @@ Func mirror_image(const T &source, const Expr &min, const Expr &extent, More &&.
 
 /// The same with the edges shared.     ... c b [a b c d] c b ...
 Func mirror_interior(const Func &source, const Region &bounds);
-template<typename T, typename = internal::IfBuffer<T>>
+template<typename T, typename = internal::IfFuncLike<T>>
 Func mirror_interior(const T &source, const Region &bounds) {
     return mirror_interior(internal::as_func(source), bounds);
 }

@@ -10,6 +10,20 @@
 
 namespace calotype {
 
+namespace internal {
+
+/// The name of the Func itself: what a generator declares has one of its own besides.
+template<typename FuncLike>
+auto name_of_func(const FuncLike &f, int) -> decltype(std::string(f.function().name())) {
+    return f.function().name();
+}
+template<typename FuncLike>
+std::string name_of_func(const FuncLike &f, long) {
+    return f.name();
+}
+
+}  // namespace internal
+
 /// Inlined, root, or "inside loop `var` of stage `stage_index` of Func `func`".
 ///
 /// A LoopLevel is a handle: copies share their contents, so that `set` on one (a generator's
@@ -33,7 +47,7 @@ public:
     template<typename FuncLike, typename VarLike,
              typename = decltype(is_reduction_variable(std::declval<const VarLike &>()))>
     LoopLevel(const FuncLike &f, const VarLike &v, int stage_index = -1)
-        : LoopLevel(f.name(), v.name(), is_reduction_variable(v), stage_index) {
+        : LoopLevel(internal::name_of_func(f, 0), v.name(), is_reduction_variable(v), stage_index) {
     }
 
     static LoopLevel inlined();

@@ -240,7 +240,7 @@ class Nested : public Generator<Nested> {
 public:
     Input<Buffer<int32_t, 1>> in{"in"};
     Input<int8_t[2]> weights{"weights"};
-    Output<Buffer<int64_t, 1>> out{"out"}, handed_on{"handed_on"};
+    Output<Buffer<int64_t, 1>> out{"out"}, handed_on{"handed_on"}, again{"again"};
     Output<Buffer<>> *pair, *later;
     void configure() {
         pair = add_output<Buffer<>>("pair", {Float(64), Int(32)}, 1);
@@ -256,7 +256,14 @@ public:
         const auto wide = apply<Widen<int32_t, int64_t>>(Func(scale->out));
         Var x("x");
         out(x) = wide->out(x);
-        handed_on = wide->out;
+        // It is the other's Func from now on, also where loops are named.
+        Func before("before");
+        before(x) = wide->out(x) * 2;
+        Func after("after");
+        after(x) = before(x) / 2;
+        handed_on = after;
+        before.compute_at(LoopLevel(handed_on, x));
+        again = wide->out;
         (*pair)(x) = Tuple(cast<double>(out(x)), x);
         (*later)(x) = Tuple(cast<uint8_t>(x), cast<int>(weights[0] + weights[1]));
         RDom all(out), inputs(in);
@@ -276,13 +283,15 @@ TEST(HalideSurface, GeneratorsInsideOfGenerators) {
     };
     Callable c = nested->compile_to_callable(&handlers);
     Buffer<int32_t> in(4), of_pair(4), of_later(4);
-    Buffer<int64_t> out(4), handed_on(4);
+    Buffer<int64_t> out(4), handed_on(4), again(4);
     Buffer<double> doubles(4);
     Buffer<uint8_t> bytes(4);
     in.fill(5);
-    EXPECT_EQ(c(in, int8_t(1), int8_t(2), out, handed_on, doubles, of_pair, bytes, of_later), 0);
+    EXPECT_EQ(c(in, int8_t(1), int8_t(2), out, handed_on, again, doubles, of_pair, bytes, of_later),
+              0);
     EXPECT_EQ(out(3), 16);
     EXPECT_EQ(handed_on(3), 16);
+    EXPECT_EQ(again(3), 16);
     EXPECT_EQ(doubles(3), 16.0);
     EXPECT_EQ(of_pair(3), 3);
     EXPECT_EQ(of_later(3), 3);
@@ -307,6 +316,36 @@ TEST(HalideSurface, TextsAreNamesWhereBothAreTaken) {
     Pipeline p(f);
     p.add_requirement(limit > 2, "the limit is", limit);
     EXPECT_EQ(Buffer<int>(p.realize({3}))(2), 2);
+}
+
+// The coordinates of an input have no names, whatever it is given: loops around what is made of it
+// are found by _0, _1.
+class Edges : public Generator<Edges> {
+public:
+    Input<Func> in{"in", 1};
+    Output<Func> out{"out", 1};
+    void generate() {
+        Func extended = BoundaryConditions::repeat_edge(in, {{0, 4}});
+        Func pair = BoundaryConditions::constant_exterior(in, Tuple(7, 8), {{0, 4}});
+        EXPECT_EQ(extended.args()[0].name(), Var(_0).name());
+        out(x) = extended(x - 1)[0] + pair(x - 1)[1];
+        extended.compute_root();
+        pair.compute_with(extended, _0).compute_root();
+    }
+    Var x{"x"};
+};
+
+TEST(HalideSurface, CoordinatesOfInputsHaveNoNames) {
+    auto edges = Edges::create(GeneratorContext(get_jit_target_from_environment()));
+    Func given("given");
+    Var row("row");
+    given(row) = Tuple(row * 10, row + 1);
+    edges->apply(given);
+    const Buffer<int> out = Func(edges->out).realize({6});
+    const int expected[] = {8, 1, 12, 23, 34, 38};
+    for (int i = 0; i < 6; i++) {
+        EXPECT_EQ(out(i), expected[i]);
+    }
 }
 
 }  // namespace
