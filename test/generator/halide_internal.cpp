@@ -444,6 +444,12 @@ TEST(HalideInternal, CastsThatLoseNothing) {
     EXPECT_TRUE(
         equal(lossless_cast(UInt(16), cast<uint32_t>(byte) + 16), cast<uint16_t>(byte) + 16));
     EXPECT_FALSE(lossless_cast(UInt(16), cast<uint32_t>(byte) - 16).defined());
+    const Expr lanes = Ramp::make(var("x"), 1, 4) > 4;
+    const auto least = [](const Expr &e) {
+        return VectorReduce::make(VectorReduce::Min, e, 2);
+    };
+    EXPECT_TRUE(equal(lossless_cast(Bool(), least(cast(UInt(8, 4), lanes))),
+                      VectorReduce::make(VectorReduce::And, lanes, 2)));
 }
 
 }  // namespace

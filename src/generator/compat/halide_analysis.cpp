@@ -193,7 +193,9 @@ ConstantInterval derivative_bounds(const Expr &e, const std::string &variable,
 }
 
 Expr lossless_cast(Type t, const Expr &e) {
-    return internal::narrow_exactly(t, e);
+    // A scalar type stands for vectors of it, too.
+    const bool of_lanes = e.defined() && t.is_scalar();
+    return internal::narrow_exactly(of_lanes ? t.with_lanes(e.type().lanes()) : t, e);
 }
 
 Monotonic is_monotonic(const Expr &e, const std::string &variable,
