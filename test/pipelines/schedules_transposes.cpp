@@ -16,11 +16,14 @@ struct Tile {
     int width, height;
 };
 
-const std::vector<Tile> tiles = {{8, 16}, {7, 5}, {6, 9}, {2, 3}, {4, 12}};
+/// Of sizes that are powers of two, multiples of something, and neither.
+const std::vector<Tile> all_tiles = {{8, 16}, {7, 5}, {6, 9}};
+const std::vector<Tile> odd_tiles = {{7, 5}};
 
 /// g(x, y) = f(y, x), in tiles, of a size that they divide and of one that they do not.
 template<typename T>
-void check_transpose(const std::function<void(Func f, Func g, const Tile &tile)> &schedule) {
+void check_transpose(const std::vector<Tile> &tiles,
+                     const std::function<void(Func f, Func g, const Tile &tile)> &schedule) {
     for (const Tile &tile : tiles) {
         for (const int rest : {0, 1}) {
             Var x("x"), y("y");
@@ -29,7 +32,7 @@ void check_transpose(const std::function<void(Func f, Func g, const Tile &tile)>
             g(x, y) = f(y, x);
             f.compute_root();
             schedule(f, g, tile);
-            Buffer<T> result = g.realize({6 * tile.width + rest, 4 * tile.height + rest});
+            Buffer<T> result = g.realize({2 * tile.width + rest, 3 * tile.height + rest});
             result.for_each_element([&](int i, int j) {
                 ASSERT_EQ(result(i, j), T(j + 37 * i))
                     << tile.width << " by " << tile.height << " at " << i << ", " << j;
@@ -44,20 +47,21 @@ void check_all_transposes() {
     const auto tails = {TailStrategy::ShiftInwards, TailStrategy::GuardWithIf,
                         TailStrategy::Predicate};
     for (const TailStrategy tail : tails) {
-        check_transpose<T>([&](Func, Func g, const Tile &tile) {
+        const auto &tiles = tail == TailStrategy::ShiftInwards ? all_tiles : odd_tiles;
+        check_transpose<T>(tiles, [&](Func, Func g, const Tile &tile) {
             g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).vectorize(yi);
         });
-        check_transpose<T>([&](Func, Func g, const Tile &tile) {
+        check_transpose<T>(tiles, [&](Func, Func g, const Tile &tile) {
             g.tile(x, y, xi, yi, tile.width, tile.height, tail)
                 .reorder(yi, xi)
                 .vectorize(xi)
                 .vectorize(yi);
         });
-        check_transpose<T>([&](Func f, Func g, const Tile &tile) {
+        check_transpose<T>(tiles, [&](Func f, Func g, const Tile &tile) {
             g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).unroll(yi);
             f.in().compute_at(g, x).vectorize(x, tile.height).unroll(y, tile.width);
         });
-        check_transpose<T>([&](Func f, Func g, const Tile &tile) {
+        check_transpose<T>(tiles, [&](Func f, Func g, const Tile &tile) {
             g.tile(x, y, xi, yi, tile.width, tile.height, tail).vectorize(xi).unroll(yi);
             f.in()
                 .compute_at(g, x)

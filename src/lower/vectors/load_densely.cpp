@@ -29,12 +29,13 @@ using namespace internal;
 
 namespace {
 
-/// For a single load of every n-th element, more waste more than they save.
+/// The largest stride of a load that shares its dense load with no other: beyond it a gather costs
+/// less.
 constexpr int64_t small_stride = 8;
-/// Where several share it.
+/// The largest stride, and number of lanes, of loads that share a dense one.
 constexpr int64_t max_stride = 64;
 constexpr int64_t max_lanes = 1024;
-/// One load alone is made of two that overlap up to this.
+/// The largest stride of a load that two overlapping ones take the place of.
 constexpr int64_t max_overlapping_stride = 4;
 
 /// What takes the place of strided loads.

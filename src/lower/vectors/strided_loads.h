@@ -22,9 +22,6 @@ struct Place {
     const Place *region = nullptr;  ///< nothing moves out of it: the body of a parallel loop, say
     bool in_kernel = false;
 
-    bool contains(const Place *other) const {
-        return number <= other->number && other->number <= last;
-    }
     /// Whether this runs whenever `outer`, around it, does.
     bool runs_with(const Place *outer) const {
         return !condition || condition->depth <= outer->depth;

@@ -335,14 +335,14 @@ TEST(Constants, divisors_of_every_kind) {
 // Zeros come in where a position is negative.
 TEST(Bits, from_below_the_first) {
     Var x("x");
-    Func f("f"), g("g"), wide("wide");
+    Func f("f"), g("g"), low_bits("low_bits");
     Param<int> by("by");
     f(x) = extract_bits<uint8_t>(cast<uint16_t>(x), -1);
     g(x) = extract_bits<uint16_t>(cast<uint16_t>(x), by);
-    wide(x) = extract_bits<uint16_t>(cast<uint8_t>(x), -4);
+    low_bits(x) = extract_bits<uint16_t>(cast<uint8_t>(x), -4);
     by.set(-3);
     Buffer<uint8_t> low = f.realize({300});
-    Buffer<uint16_t> shifted = g.realize({300}), wider = wide.realize({200});
+    Buffer<uint16_t> shifted = g.realize({300}), wider = low_bits.realize({200});
     by.set(3);
     Buffer<uint16_t> back = g.realize({300});
     for (int i = 0; i < 200; i++) {
