@@ -67,7 +67,8 @@ void Facts::push(const std::string &name, const Variable &variable) {
 
 void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement,
                  const Expr &value) {
-    push(name, Variable{info, replacement, value, bound_names_.size()});
+    push(name, Variable{info, replacement, value, bound_names_.size(),
+                        value.defined() ? free_variables(value) : std::vector<std::string>()});
     hide_truths_about(name);
 }
 
@@ -102,7 +103,7 @@ Expr Facts::value_of(const std::string &name) const {
     if (!v || !v->value.defined()) {
         return Expr();
     }
-    for (const std::string &used : free_variables(v->value)) {
+    for (const std::string &used : v->uses) {
         const Variable *other = variables_.find(used);
         if (other && other->depth >= v->depth) {
             return Expr();

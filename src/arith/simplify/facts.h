@@ -75,7 +75,8 @@ private:
     struct Variable {
         IntegerInfo info;
         Expr replacement, value;
-        size_t depth = 0;  ///< how many bindings were in force when it was bound
+        size_t depth = 0;                    ///< how many bindings were in force when it was bound
+        std::vector<std::string> uses = {};  ///< of the value, its free variables
     };
     struct Truth {
         uint64_t hash;
