@@ -4,20 +4,7 @@ import ctypes
 
 import torch
 
-
-class Dimension(ctypes.Structure):
-    _fields_ = [("min", ctypes.c_int32), ("extent", ctypes.c_int32), ("stride", ctypes.c_int32), ("flags", ctypes.c_uint32)]
-
-
-class Type(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-
-
-class Buffer(ctypes.Structure):
-    _fields_ = [("device", ctypes.c_uint64), ("device_interface", ctypes.c_void_p), ("host", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("type", Type), ("dimensions", ctypes.c_int32),
-                ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
-
+from raw_buffers import Buffer, Dimension, Type
 
 CODES = {torch.int8: (0, 8), torch.int32: (0, 32), torch.float16: (2, 16), torch.float32: (2, 32),
          torch.bfloat16: (4, 16)}  # code and bits of calotype_type_t

@@ -15,6 +15,7 @@ On GPUs, where neither compiler needs to be: --build-gpu makes the program build
 Exit code 1 if the results of the two sides differ.
 """
 import argparse
+import ctypes
 import importlib.util
 import json
 import os
@@ -184,6 +185,13 @@ def gpu_table(results, version):
     ratios = [r["calotype_ms"] / r["halide_ms"] for r in results["rows"] if "failure" not in r]
     lines.append(f"| geometric mean | | | | | {statistics.geometric_mean(ratios):.2f} | | |")
     return "\n".join(lines)
+
+
+def load_generated(library, objects, calotype):
+    """Links what generators wrote for targets without a runtime with the runtime of the tree, and loads it by ctypes."""
+    subprocess.run([os.environ.get("CXX", "c++"), "-shared", "-o", library, *objects, "-Wl,--whole-archive",
+                    calotype / "lib/libcalotype_runtime.a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"], check=True)
+    return ctypes.CDLL(str(library))
 
 
 def write_page(page, subject, text):

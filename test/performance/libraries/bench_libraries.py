@@ -18,29 +18,20 @@ import time
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "halide"))
-from compare import ROOT, machine, write_page  # noqa: E402
+PERFORMANCE = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(PERFORMANCE), str(PERFORMANCE / "halide")]
+from compare import ROOT, load_generated, machine, write_page  # noqa: E402
+from raw_buffers import Buffer, Dimension, Type  # noqa: E402
 
 ROUNDS = 25
 PRODUCTS = (256, 512, 768, 1024, 2048)
 TRANSFORMS = (64, 256, 1024)
 
 
-class Dimension(ctypes.Structure):
-    _fields_ = [("min", ctypes.c_int32), ("extent", ctypes.c_int32), ("stride", ctypes.c_int32), ("flags", ctypes.c_uint32)]
-
-
-class Buffer(ctypes.Structure):
-    """calotype_buffer_t (runtime/abi/buffer.h), of floats."""
-    _fields_ = [("device", ctypes.c_uint64), ("device_interface", ctypes.c_void_p), ("host", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("dimensions", ctypes.c_int32), ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
-
-
 def buffer_of(array):
     """The last dimension of the array is dimension 0. Array and dimensions must live as long."""
     dims = (Dimension * array.ndim)(*(Dimension(0, n, s // 4, 0) for n, s in zip(reversed(array.shape), reversed(array.strides))))
-    return Buffer(0, None, array.ctypes.data, 0, 2, 32, 1, array.ndim, dims, None), dims
+    return Buffer(0, None, array.ctypes.data, 0, Type(2, 32, 1), array.ndim, dims, None), dims  # of floats
 
 
 def build(tree, folder):
@@ -55,10 +46,7 @@ def build(tree, folder):
             subprocess.run([folder / app / f"{app}_generator", "-g", app, "-f", name, "-o", folder, "-e", "object",
                             "target=host-no_runtime", *parameters], check=True)
             objects.append(folder / f"{name}.o")
-    library = folder / "apps.so"
-    subprocess.run([os.environ.get("CXX", "c++"), "-shared", "-o", library, *objects, "-Wl,--whole-archive",
-                    tree / "lib/libcalotype_runtime.a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"], check=True)
-    return ctypes.CDLL(str(library))
+    return load_generated(folder / "apps.so", objects, tree)
 
 
 def succeeds(code):

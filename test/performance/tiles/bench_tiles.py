@@ -19,7 +19,7 @@ import torch
 
 PERFORMANCE = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(PERFORMANCE), str(PERFORMANCE / "halide")]
-from compare import machine, write_page  # noqa: E402
+from compare import load_generated, machine, write_page  # noqa: E402
 from torch_buffers import dense  # noqa: E402
 
 ROUNDS = 15
@@ -35,10 +35,7 @@ def build(tree, folder):
                         "target=host-no_runtime", f"a.type={name}", f"b.type={name}",
                         f"product.type={str(result).split('.')[1]}"], check=True)
         objects.append(folder / f"product_{name}.o")
-    library = folder / "products.so"
-    subprocess.run([os.environ.get("CXX", "c++"), "-shared", "-o", library, *objects, "-Wl,--whole-archive",
-                    tree / "lib/libcalotype_runtime.a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"], check=True)
-    return ctypes.CDLL(str(library))
+    return load_generated(folder / "products.so", objects, tree)
 
 
 def seconds(call):
