@@ -531,12 +531,13 @@ private:
         return uses_any_var(range.min, open) || uses_any_var(range.max, open);
     }
 
-    /// The union of what others read, of what later stages of f read, and of the output buffer.
-    /// Unions of what the same consumers read are made once: most loops have the same inside.
-    Box required_box(const Function &f, int stage, const std::set<StageKey> &active) {
+    /// What others read, later stages of f among them, up to stage `end`.
+    std::vector<StageKey> readers_of(const Function &f, int stage, int end,
+                                     const std::set<StageKey> &active) const {
         std::vector<StageKey> readers;
         for (const StageKey &consumer : active) {
-            if (consumer.first == f.name() && consumer.second <= stage) {
+            const bool own = consumer.first == f.name();
+            if (own ? consumer.second <= stage || consumer.second > end : end < f.stages()) {
                 continue;
             }
             auto reads = reads_.find(consumer);
@@ -544,7 +545,32 @@ private:
                 readers.push_back(consumer);
             }
         }
-        return read_by(f, std::move(readers));
+        return readers;
+    }
+
+    /// The union of what others read, of what later stages of f read, and of the output buffer, in
+    /// a dimension. The next stage that runs over all of it must find what is required of it, too:
+    /// that region stands for all that is read after it, so that a chain of updates is one of short
+    /// regions.
+    Interval required_range(const Function &f, int stage, int dimension,
+                            const std::set<StageKey> &active) {
+        for (int next = stage + 1; next < f.stages(); next++) {
+            for (const PureVar &v : pure_vars(f, next)) {
+                if (v.dimension != dimension) {
+                    continue;
+                }
+                Box range({Interval(names::var(names::stage_min(f.name(), next, v.name)),
+                                    names::var(names::stage_max(f.name(), next, v.name)))});
+                for (const StageKey &reader : readers_of(f, stage, next, active)) {
+                    const Box &read = reads_.at(reader).at(f.name());
+                    Box part({read[dimension]});
+                    part.used = read.used;
+                    merge_boxes(range, part);
+                }
+                return range[0];
+            }
+        }
+        return read_by(f, readers_of(f, stage, f.stages(), active))[dimension];
     }
 
     /// What these stages read of f, and that of the first of them before.
@@ -589,12 +615,13 @@ private:
                 add_let(names::stage_max(f.name(), stage, rv.var), all.max, "", items);
             }
         }
-        Box box = required_box(f, stage, contents.stages);
-        if (box.empty() && f.dimensions() > 0) {
+        if (!ctx_.is_output(f.name()) &&
+            readers_of(f, stage, f.stages(), contents.stages).empty()) {
             return;
         }
         for (const PureVar &v : pure_vars(f, stage)) {
-            Expr min = box[v.dimension].min, max = box[v.dimension].max;
+            const Interval range = required_range(f, stage, v.dimension, contents.stages);
+            Expr min = range.min, max = range.max;
             std::string min_name = names::stage_min(f.name(), stage, v.name);
             std::string max_name = names::stage_max(f.name(), stage, v.name);
             apply_explicit_bounds(f, v, contents.produced_here.count(f.name()) > 0, &min, &max,
