@@ -11,8 +11,7 @@
 namespace calotype::internal {
 
 void LetScope::push(const std::string &name, const Expr &value) {
-    lets_.push_back(
-        {name, value, value.defined() ? free_variables(value) : std::vector<std::string>()});
+    lets_.push_back({name, value, std::nullopt});
 }
 
 void LetScope::pop() {
@@ -46,7 +45,10 @@ Expr LetScope::expand(const Expr &e, const Limits &limits, bool *is_whole) const
             return result;
         }
         result = next;
-        free.insert(let.uses.begin(), let.uses.end());
+        if (!let.uses) {
+            let.uses = free_variables(let.value);
+        }
+        free.insert(let.uses->begin(), let.uses->end());
     }
     return result;
 }

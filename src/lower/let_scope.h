@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,8 @@ private:
     struct Definition {
         std::string name;
         Expr value;
-        std::vector<std::string> uses;  ///< the free variables of the value
+        mutable std::optional<std::vector<std::string>>
+            uses;  ///< free variables of the value, once asked for
     };
     Expr expand(const Expr &e, const Limits &limits, bool *is_whole) const;
 

@@ -2,6 +2,8 @@
 #include "lower/nest/skip_stages.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "arith/simplify.h"
@@ -29,11 +31,7 @@ public:
     /// statements in its production.
     Uses(const std::string &func, const std::set<std::string> &handles, bool is_fused,
          const Stmt &body)
-        : func_(func), handles_(handles), is_fused_(is_fused) {
-        for (std::string &name : bound_names(body)) {
-            bound_.insert(std::move(name));
-        }
-        changes_.find(body);
+        : func_(func), handles_(handles), is_fused_(is_fused), body_(body) {
         (*this)(body);
     }
 
@@ -47,7 +45,7 @@ private:
     /// What may differ from the begin of the realization to the place of a condition in it.
     struct Changes : Visitor {
         using Visitor::visit;
-        void find(const Stmt &body) {
+        explicit Changes(const Stmt &body) {
             (*this)(body);
         }
         void visit(const Provide *op) override {
@@ -66,19 +64,32 @@ private:
             kernels |= is_gpu(op->for_type);
             Visitor::visit(op);
         }
-        std::set<std::string> stored;
+        std::unordered_set<std::string> stored;
         bool kernels = false;
     };
+
+    /// Found when the first condition is met: most Funcs are needed in any case.
+    const Changes &changes() const {
+        if (!changes_) {
+            changes_.emplace(body_);
+        }
+        return *changes_;
+    }
+
+    /// Nothing that follows changes the answer.
+    bool is_decided() const {
+        return is_const_one(matters) && is_const_one(read);
+    }
 
     /// Can be asked where the storage is made. What is stored within the realization cannot, nor
     /// what may have no element there since a condition around this one keeps it from being read;
     /// and what a kernel asks for itself is not copied to the host for that.
     bool is_known_outside(const Expr &e) const {
         const std::vector<std::string> names = free_variables(e);
-        return !contains_kind(e, NodeKind::Let) && !contains_kind(e, NodeKind::Load) &&
-               calls_are_known(e) &&
-               std::none_of(names.begin(), names.end(),
-                            [&](const std::string &n) { return bound_.count(n) > 0; });
+        return std::none_of(names.begin(), names.end(),
+                            [&](const std::string &n) { return bound_.count(n) > 0; }) &&
+               !contains_kind(e, NodeKind::Let) && !contains_kind(e, NodeKind::Load) &&
+               calls_are_known(e);
     }
 
     bool calls_are_known(const Expr &e) const {
@@ -89,7 +100,7 @@ private:
                     op->call_type == CallKind::Func || op->call_type == CallKind::Image;
                 loads |= reads;
                 impure |= !reads && !op->is_pure();
-                stored |= reads && uses->changes_.stored.count(op->name) > 0;
+                stored |= reads && uses->changes().stored.count(op->name) > 0;
                 GraphVisitor::visit(op);
             }
             const Uses *uses = nullptr;
@@ -98,7 +109,7 @@ private:
         finder.uses = this;
         finder(e);
         return !finder.impure && !finder.stored &&
-               (!finder.loads || (unknown_conditions_ == 0 && !changes_.kernels));
+               (!finder.loads || (unknown_conditions_ == 0 && !changes().kernels));
     }
 
     void add_use() {
@@ -202,7 +213,7 @@ private:
     }
     void visit(const Let *op) override {
         always({op->value});
-        (*this)(op->body);
+        within(op->name, op->body);
     }
     void visit(const LetStmt *op) override {
         always({op->value});
@@ -211,10 +222,18 @@ private:
         if (is_outer) {
             outer_lets_[op->name] = value;
         }
-        (*this)(op->body);
+        within(op->name, op->body);
         if (is_outer) {
             outer_lets_.erase(op->name);
         }
+    }
+
+    /// What lies in the scope of a name; names are unique.
+    template<typename Code>
+    void within(const std::string &name, const Code &code) {
+        bound_.insert(name);
+        (*this)(code);
+        bound_.erase(name);
     }
 
     /// A variable, or what adds to one: what stands for it may be written many times over.
@@ -225,9 +244,15 @@ private:
                (difference && is_offset(difference->a) && is_offset(difference->b));
     }
 
+    void visit(const Block *op) override {
+        (*this)(op->first);
+        if (!is_decided()) {
+            (*this)(op->rest);
+        }
+    }
     void visit(const For *op) override {
         always({op->min, op->extent});
-        (*this)(op->body);
+        within(op->name, op->body);
     }
     void visit(const IfThenElse *op) override {
         always({op->condition});
@@ -257,9 +282,10 @@ private:
     const std::string &func_;
     const std::set<std::string> &handles_;
     const bool is_fused_;
-    std::set<std::string> bound_;
+    const Stmt &body_;
+    std::unordered_set<std::string> bound_;  ///< inside of the realization, around this place
+    mutable std::optional<Changes> changes_;
     std::map<std::string, Expr> outer_lets_;  ///< lets that code outside could make
-    Changes changes_;
     int unknown_conditions_ = 0;
     std::vector<Expr> branches_;  ///< conditions that hold here
     Expr if_matters_ = const_true(), if_read_ = const_true();
@@ -440,7 +466,7 @@ private:
         }
         const Uses uses(op->name, handles_of(op->name), fused, body);
         Expr &guard = guards_[op->name];
-        if (uses.producers != 1 || is_trivially_true(uses.matters) ||
+        if (is_trivially_true(uses.matters) || uses.producers != 1 ||
             (guard.defined() && equal(guard, uses.matters)) ||
             (!fused && computes_for_later(op, uses.matters))) {
             return same;

@@ -56,6 +56,8 @@ struct Fold {
 bool produced_at_once(const Stmt &s, const std::string &func) {
     if (const auto *op = s.as<LetStmt>()) {
         return produced_at_once(op->body, func);
+    } else if (const auto *op = s.as<Realize>()) {
+        return produced_at_once(op->body, func);
     } else if (const auto *op = s.as<Block>()) {
         return produced_at_once(op->first, func);
     }
