@@ -159,6 +159,7 @@ InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const s
         // Not the name of an input of the generator that gives it.
         Parameter p = make_parameter(io, unique_name(name + "$given"));
         p->buffer = given.buffer.image()->buffer;
+        p->is_constant = true;
         return InputImage(image_param_of(p));
     }
     const ImageParam p =

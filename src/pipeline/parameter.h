@@ -61,6 +61,9 @@ public:
     Expr min_value, max_value, estimate, default_value;
     // buffers
     BufferStoragePtr buffer;  ///< bound for JIT calls
+    /// The buffer is part of the pipeline, and no argument unless it is listed as one: a constant
+    /// that was given to the input of a generator.
+    bool is_constant = false;
     int host_alignment;       ///< bytes
     std::vector<BufferConstraint> constraints;
     MemoryType memory_type = MemoryType::Auto;

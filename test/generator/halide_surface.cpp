@@ -3,6 +3,8 @@
 // for, variables of the environment, autoschedulers, generators that are compiled in process.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "Halide.h"
 
 #include "harness/expect_error.h"
@@ -346,6 +348,48 @@ TEST(HalideSurface, CoordinatesOfInputsHaveNoNames) {
     for (int i = 0; i < 6; i++) {
         EXPECT_EQ(out(i), expected[i]);
     }
+}
+
+// A constant image given to an input is part of the code: no argument, and of a shape that is known.
+class Clamped : public Generator<Clamped> {
+public:
+    Input<Buffer<int, 1>> in{"in"};
+    Output<Func> out{"out", Int(32), 1};
+    void generate() {
+        out(x) = in(clamp(x + in.dim(0).min(), in.dim(0).min(), in.dim(0).max())) + in.width();
+    }
+    Var x{"x"};
+};
+
+TEST(HalideSurface, BuffersGivenToInputsAreConstants) {
+    Buffer<int> table(3);
+    table.set_min(-7);
+    for (int i = 0; i < 3; i++) {
+        table(i - 7) = i * i + 1;
+    }
+    const Target target = get_jit_target_from_environment();
+    const auto outer = Clamped::create(GeneratorContext(target));
+    outer->apply(table);
+    Var x("x");
+    Func f("f");
+    f(x) = Func(outer->out)(x) * 2;
+    const Buffer<int> by_realize = f.realize({6});
+    Buffer<int> by_callable(6);
+    EXPECT_EQ(f.compile_to_callable({}, target)(by_callable), 0);
+    const int expected[] = {8, 10, 16, 16, 16, 16};
+    for (int i = 0; i < 6; i++) {
+        EXPECT_EQ(by_realize(i), expected[i]);
+        EXPECT_EQ(by_callable(i), expected[i]);
+    }
+}
+
+TEST(HalideSurface, ProgramsOfGeneratorsMayHaveTheirOwnMain) {
+    char program[] = "program", option[] = "-g", name[] = "no_such_generator", folder[] = "-o",
+         here[] = ".", target[] = "target=host";
+    char *arguments[] = {program, option, name, folder, here, target, nullptr};
+    std::ostringstream errors;
+    EXPECT_NE(Internal::generate_filter_main(6, arguments, errors), 0);
+    EXPECT_NE(errors.str().find("no_such_generator"), std::string::npos) << errors.str();
 }
 
 }  // namespace

@@ -33,5 +33,10 @@ void execute_generator(const ExecuteGeneratorArgs &args) {
     internal::run_generator_command(command, printed);
 }
 
+int generate_filter_main(int argc, char **argv, std::ostream &errors) {
+    return internal::generator_main(std::vector<std::string>(argv + 1, argv + argc), std::cout,
+                                    errors);
+}
+
 }  // namespace Internal
 }  // namespace calotype

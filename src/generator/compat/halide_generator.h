@@ -2,6 +2,7 @@
 // Part of Halide.h: running a generator from a program, and what files it writes.
 #pragma once
 
+#include <iostream>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +33,10 @@ struct ExecuteGeneratorArgs {
 };
 /// Runs the registered generator of that name and writes its files.
 void execute_generator(const ExecuteGeneratorArgs &args);
+
+/// What main() of a program of generators does: it carries out the command line, and returns what
+/// main() returns. Errors are written to `errors`.
+int generate_filter_main(int argc, char **argv, std::ostream &errors = std::cerr);
 
 }  // namespace Internal
 }  // namespace calotype

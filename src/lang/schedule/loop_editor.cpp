@@ -88,6 +88,8 @@ void LoopEditor::check_same_kind(const char *directive, const VarOrRVar &old,
 void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
     const std::string what = "split of " + stage_.name() + ": the factor of " + old.name();
     user_assert(factor.defined()) << what << " is undefined";
+    user_assert(Int(32).can_represent(factor.type()))
+        << what << " has type " << factor.type() << ", must fit in int32";
     check_int32_of_parameters(factor, what);
     const auto value = as_const_int(factor);
     user_assert(!value || *value > 0) << what << " is " << *value << ", must be at least 1";

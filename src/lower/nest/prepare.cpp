@@ -311,6 +311,23 @@ void decide_mangling(const Function &f, const Target &target) {
     }
 }
 
+/// Buffers that were given to inputs of generators become constant images where they are not passed.
+void embed_constants(LowerContext *ctx) {
+    std::map<std::string, Parameter> &parameters = ctx->used.parameters;
+    for (auto it = parameters.begin(); it != parameters.end();) {
+        const auto &[name, p] = *it;
+        const bool is_passed =
+            std::any_of(ctx->args.begin(), ctx->args.end(),
+                        [&, &name = name](const Argument &a) { return a.name == name; });
+        if (p->is_constant && !is_passed) {
+            ctx->used.images[name] = Image(new ImageContents(name, p->buffer));
+            it = parameters.erase(it);
+        } else {
+            ++it;
+        }
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
@@ -364,6 +381,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
             ctx->used.parameters.erase(output.name());
         }
     }
+    embed_constants(ctx.get());
     ctx->link_plan = LinkPlan(source.linkables, ctx->used);
     ctx->func_bounds = func_value_bounds(*ctx);
     return ctx;

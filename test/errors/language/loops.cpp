@@ -47,6 +47,11 @@ TEST(Loops, factor) {
                          "are allowed");
     EXPECT_COMPILE_ERROR(f.split(x, xo, xi, Param<float>()),
                          "split of factor: the factor of x has type float32, must fit in int32");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, Expr(8u)),
+                         "split of factor: the factor of x has type uint32, must fit in int32");
+    EXPECT_COMPILE_ERROR(f.vectorize(x, Expr(int64_t(8))),
+                         "split of factor: the factor of x has type int64, must fit in int32");
+    f.split(x, xo, xi, Expr(uint16_t(8)));
 }
 
 TEST(Loops, vars_and_rvars_do_not_mix) {
