@@ -44,6 +44,7 @@ struct Format {
             bool is_text = points_to<char>(t);
             text += t.is_handle()  ? (is_text ? "%s" : "%p")
                     : t.is_float() ? (t.bits() == 64 ? "%e" : "%f")
+                    : t.is_bool()  ? "%s"
                     : t.is_int()   ? "%lld"
                                    : "%llu";
             if (is_small_float(t)) {
@@ -51,6 +52,7 @@ struct Format {
             }
             args += ", " + (t.is_handle()  ? lane
                             : t.is_float() ? "double(" + lane + ")"
+                            : t.is_bool()  ? "((" + lane + ") ? \"true\" : \"false\")"
                             : t.is_int()   ? "(long long)(" + lane + ")"
                                            : "(unsigned long long)(" + lane + ")");
             room += is_text ? 256 : 64;

@@ -124,6 +124,11 @@ private:
         } else if (t.is_float()) {
             v = f_.convert(v, t, Float(64));
             add(t.bits() == 64 ? "%e" : "%f", v, t.bits() == 64 ? 32 : 64);
+        } else if (t.is_bool()) {
+            add("%s",
+                b_.CreateSelect(v, f_.module().string_constant("true"),
+                                f_.module().string_constant("false")),
+                5);
         } else {
             Type wide = t.with_bits(64);
             add(t.is_int() ? "%lld" : "%llu", f_.convert(v, t, wide), 24);

@@ -232,7 +232,7 @@ TEST(Handlers, ErrorsOfARunGoToItsContext) {
 TEST(Handlers, MemoryAndPrinting) {
     Func f, g;
     g(x) = x;
-    f(x) = print(g(x), "at", x);
+    f(x) = print(g(x), "at", x, x > 0);
     g.compute_root();
     Recorder context;
     context.handlers.custom_malloc = [](JITUserContext *c, size_t size) {
@@ -248,7 +248,7 @@ TEST(Handlers, MemoryAndPrinting) {
     };
     g.store_in(MemoryType::Heap);
     f.realize(&context, {2});
-    EXPECT_EQ(context.printed, "0 at 0\n1 at 1\n");
+    EXPECT_EQ(context.printed, "0 at 0 false\n1 at 1 true\n");
     EXPECT_EQ(context.allocations, 1);
     // The caller's handlers are as before: those of the run are gone.
     EXPECT_EQ(context.error_buffer, nullptr);
