@@ -288,9 +288,9 @@ Expr lerp(Expr zero_val, Expr one_val, Expr weight) {
     user_assert((weight.type().is_uint() && weight.type().bits() <= 32) || weight.type().is_float())
         << "the weight of a lerp has type " << weight.type()
         << ", must be a float or an unsigned integer of at most 32 bits";
-    if (auto w = as_const_float(weight)) {
+    if (auto w = as_const_float(weight); w && !t.is_float()) {
         user_assert(*w >= 0 && *w <= 1)
-            << "the weight of a lerp is " << *w << ", must be from 0 to 1";
+            << "the weight of a lerp of integers is " << *w << ", must be from 0 to 1";
     }
     return Call::make(t, Intrinsic::lerp,
                       {std::move(zero_val), std::move(one_val), std::move(weight)});

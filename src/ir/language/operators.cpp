@@ -25,7 +25,7 @@ Expr fold_cast(Type t, const Expr &a) {
         return Expr();
     }
     if (auto f = as_const_float(a)) {
-        const bool defined = t.is_float() || t.is_bool() || t.can_represent(std::trunc(*f));
+        const bool defined = t.is_float() || t.can_represent(std::trunc(*f));
         return defined ? make_const(t, *f) : Expr();
     }
     if (auto i = as_const_int(a)) {
@@ -35,6 +35,21 @@ Expr fold_cast(Type t, const Expr &a) {
         return make_const(t, *u);
     }
     return Expr();
+}
+
+/// The lowest bit of a number, which a cast to one bit keeps. Floats become integers first.
+Expr low_bit(const Expr &a) {
+    const Type t = a.type();
+    const Expr whole = t.is_float() ? cast(UInt(8), a) : a;
+    if (auto i = as_const_int(whole)) {
+        return make_const(Bool(t.lanes()), *i & 1);
+    }
+    if (auto u = as_const_uint(whole)) {
+        return make_const(Bool(t.lanes()), int64_t(*u & 1));
+    }
+    const Expr bit =
+        Call::make(whole.type(), Intrinsic::bitwise_and, {whole, make_one(whole.type())});
+    return NE::make(bit, make_zero(whole.type()));
 }
 
 }  // namespace
@@ -52,6 +67,10 @@ Expr cast(Type t, Expr a) {
         << ": a handle converts to handles only (reinterpret to uint64)";
     user_assert(a.type().is_scalar() || a.type().lanes() == t.lanes())
         << "cast from " << a.type() << " to " << t;
+    if (t.is_bool() && !a.type().is_handle()) {
+        a = low_bit(a);
+        return a.type().lanes() == t.lanes() ? a : Broadcast::make(std::move(a), t.lanes());
+    }
     Expr folded = fold_cast(t, a);
     if (folded.defined()) {
         return folded;

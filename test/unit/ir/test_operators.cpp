@@ -72,7 +72,12 @@ TEST(Operators, Casts) {
     EXPECT_TRUE(cast<int>(i32).same_as(i32));
     EXPECT_EQ(to_string(cast<uint8_t>(Expr(300))), "(uint8)44");
     EXPECT_EQ(to_string(cast<int>(Expr(-2.9f))), "-2");
-    EXPECT_EQ(to_string(cast<bool>(Expr(0.5f))), "true");
+    EXPECT_EQ(to_string(cast<bool>(Expr(0.5f))), "false");
+    EXPECT_EQ(to_string(cast<bool>(Expr(6))), "false");
+    EXPECT_EQ(to_string(cast<bool>(Expr(-3))), "true");
+    EXPECT_EQ(to_string(cast<bool>(u8)), "bitwise_and(b:uint8, (uint8)1) != (uint8)0");
+    EXPECT_EQ(to_string(cast<bool>(cast<bool>(u8) && true)), to_string(cast<bool>(u8) && true));
+    EXPECT_EQ(cast(Bool(4), i32).type(), Bool(4));
     EXPECT_EQ(to_string(cast<uint8_t>(Expr(1e9f))), "uint8(1e+09f)");
     EXPECT_EQ(to_string(cast(Float(32, 4), i32)), "broadcast(float32(i), 4)");
     EXPECT_EQ(to_string(ConciseCasts::u8_sat(i32)), "saturating_cast(i):uint8");
@@ -196,7 +201,9 @@ TEST(OperatorErrors, Choice) {
         lerp(u8, u8, i32),
         "the weight of a lerp has type int32, must be a float or an unsigned integer of at most 32 "
         "bits");
-    EXPECT_COMPILE_ERROR(lerp(u8, u8, 1.5f), "the weight of a lerp is 1.5, must be from 0 to 1");
+    EXPECT_COMPILE_ERROR(lerp(u8, u8, 1.5f),
+                         "the weight of a lerp of integers is 1.5, must be from 0 to 1");
+    EXPECT_EQ(lerp(f32, f32, 1.5f).type(), Float(32));
     EXPECT_COMPILE_ERROR(
         lerp(u8, u16, f32),
         "lerp between types uint8 and uint16, must be one type of number; cast one of them");
