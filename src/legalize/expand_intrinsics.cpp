@@ -280,33 +280,23 @@ Expr rounding_right(const Expr &a, const Expr &by) {
     return Add::make(shift_right(a, bit_and(by, mask)), bit);
 }
 
-/// a * 2^by brought into range: the limit where shifting back does not give a.
-Expr saturating_left(const Expr &a, const Expr &by) {
-    Type t = a.type();
-    Expr shifted = shift_left(a, bit_and(by, make_const(by.type(), t.bits() - 1)));
-    return let(".left", shifted, [&](const Expr &s) {
-        Expr limit = t.is_uint() ? make_const(t, t.umax())
-                                 : bit_xor(shift_right(a, t.bits() - 1), make_const(t, t.imax()));
-        Expr back = shift_right(s, bit_and(by, make_const(by.type(), t.bits() - 1)));
-        return Select::make(EQ::make(back, a), s, limit);
-    });
-}
-
 Expr expand_rounding_shift(const Call *op, const Args &a) {
-    Type t = op->type, u = unsigned_of(t), distance = a[1].type();
+    Type u = unsigned_of(op->type), distance = a[1].type();
     bool left = op->is_intrinsic(Intrinsic::rounding_shift_left);
     if (distance.is_uint()) {
         Expr by = distance == u ? a[1] : Cast::make(u, a[1]);
-        return left ? saturating_left(a[0], by) : rounding_right(a[0], by);
+        return left ? shift_left(a[0], by) : rounding_right(a[0], by);
     }
     if (auto c = as_const_int(a[1])) {
         Expr by = make_const(u, int64_t(std::abs(*c)));
-        return left == (*c > 0) && *c != 0 ? saturating_left(a[0], by) : rounding_right(a[0], by);
+        return left == (*c > 0) && *c != 0 ? shift_left(a[0], by) : rounding_right(a[0], by);
     }
+    Expr mask = make_const(u, op->type.bits() - 1);
     Expr by = Cast::make(u, a[1]), back = Sub::make(make_zero(u), by);
     Expr is_back = LT::make(a[1], make_zero(distance));
-    return Select::make(is_back, left ? rounding_right(a[0], back) : saturating_left(a[0], back),
-                        left ? saturating_left(a[0], by) : rounding_right(a[0], by));
+    Expr up = shift_left(a[0], bit_and(left ? by : back, mask));
+    Expr down = rounding_right(a[0], left ? back : by);
+    return left ? Select::make(is_back, down, up) : Select::make(is_back, up, down);
 }
 
 // Of 64 bits it has no form here.
@@ -326,15 +316,21 @@ Expr expand_mul_shift(const Call *op, const Args &a) {
     });
 }
 
-/// The weight as an integer of 0 ... 2^bits - 1, where that stands for 0 ... 1.
+/// The weight as an integer of 0 ... 2^bits - 1, where that stands for 0 ... 1. What is more exact
+/// is cut. The ratio of the largest weights of more and of fewer bits is whole.
 Expr integer_weight(const Expr &weight, int bits) {
-    if (!weight.type().is_float()) {
-        return weight;
+    const Type from = weight.type();
+    const Type t = UInt(bits, from.lanes());
+    if (from.is_float()) {
+        Type real = Float(bits > 16 ? 64 : std::max(32, from.bits()), t.lanes());
+        Expr whole = make_const(real, double(t.umax()));
+        return Cast::make(t, Mul::make(whole, from == real ? weight : Cast::make(real, weight)));
     }
-    Type t = UInt(bits, weight.type().lanes());
-    Type real = Float(bits > 16 ? 64 : 32, t.lanes());
-    Expr scaled = Mul::make(Cast::make(real, weight), make_const(real, double(t.umax())));
-    return Cast::make(t, Add::make(scaled, make_const(real, 0.5)));
+    if (from.bits() > bits) {
+        return Cast::make(t, Div::make(weight, make_const(from, from.umax() / t.umax())));
+    }
+    return from == t ? weight
+                     : Mul::make(Cast::make(t, weight), make_const(t, t.umax() / from.umax()));
 }
 
 Expr lerp_of_floats(Type t, const Args &a) {
@@ -350,8 +346,8 @@ Expr lerp_of_floats(Type t, const Args &a) {
 /// The one that the weight is nearer to.
 Expr lerp_of_bools(const Args &a) {
     Type t = a[2].type();
-    Expr half = t.is_float() ? make_const(t, 0.5) : make_const(t, t.umax() / 2 + 1);
-    return Select::make(GE::make(a[2], half), a[1], a[0]);
+    Expr half = t.is_float() ? make_const(t, 0.5) : make_const(t, t.umax() / 2);
+    return Select::make(GT::make(a[2], half), a[1], a[0]);
 }
 
 // The product of the difference and the weight has up to 96 bits. With difference = high * 2^32 +
@@ -396,8 +392,7 @@ Expr expand_lerp(const Call *op, const Args &a) {
     if (t.bits() == 64) {
         return lerp_of_64_bits(a, weight);
     }
-    int bits = t.bits() + weight.type().bits();
-    Type wide = u.with_bits(bits > 32 ? 64 : bits > 16 ? 32 : 16);
+    Type wide = u.with_bits(2 * t.bits());
     Expr top = make_const(wide, weight.type().umax());
     Expr w = Cast::make(wide, weight);
     Expr sum = Add::make(Mul::make(Cast::make(wide, a[0]), Sub::make(top, w)),

@@ -684,14 +684,14 @@ private:
         return {left >= 0 ? wrap(t, wrap(t, x) * power_of_two(int(left))) : x >> int(-left), 0};
     }
 
-    // To the right to nearest, ties up; to the left as far as the type goes.
+    // To the right to nearest, ties up.
     Lane rounding_shift(Type t, Wide x, Wide left) {
         if (left >= t.bits() || left <= -t.bits()) {
             owner_.undefined_ = true;
             return {};
         }
         if (left >= 0) {
-            return {clamped(t, x * power_of_two(int(left))), 0};
+            return {wrap(t, x * power_of_two(int(left))), 0};
         }
         return {wrap(t, (x + power_of_two(int(-left - 1))) >> int(-left)), 0};
     }
@@ -716,8 +716,11 @@ private:
     }
 
     Lane lerp(Type t, Lane a, Lane b, Type weight, Wide w) {
-        const Wide top = power_of_two(weight.bits()) - 1;
+        Wide top = power_of_two(weight.bits()) - 1;
         if (!t.is_float()) {
+            const Wide largest = power_of_two(std::min(t.bits(), 32)) - 1;
+            w = top > largest ? w / (top / largest) : w * (largest / top);
+            top = largest;
             // To nearest: the top is odd, so that there are no ties.
             const Wide sum = a.i * (top - w) + b.i * w;
             return {quotient(2 * sum + top, 2 * top), 0};

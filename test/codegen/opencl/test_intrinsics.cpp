@@ -46,9 +46,8 @@ Wide floor_shift(Wide a, int by) {
     return by >= 0 ? a * (Wide(1) << by) : a >> -by;
 }
 
-Wide rounded_shift(Type t, Wide a, int right) {
-    return saturated(t, right <= 0 ? a * (Wide(1) << -right)
-                                   : (a >> right) + ((a >> (right - 1)) & 1));
+Wide rounded_shift(Wide a, int right) {
+    return right <= 0 ? a * (Wide(1) << -right) : (a >> right) + ((a >> (right - 1)) & 1);
 }
 
 std::vector<Operation> operations() {
@@ -116,9 +115,9 @@ std::vector<Operation> operations() {
         {"shift_right", [](Expr a, Expr b) { return a >> b; },
          [](Type, Wide a, Wide b) { return floor_shift(a, -int(b)); }, true},
         {"rounding_shift_right", [](Expr a, Expr b) { return rounding_shift_right(a, b); },
-         [](Type t, Wide a, Wide b) { return rounded_shift(t, a, int(b)); }, true},
+         [](Type, Wide a, Wide b) { return rounded_shift(a, int(b)); }, true},
         {"rounding_shift_left", [](Expr a, Expr b) { return rounding_shift_left(a, b); },
-         [](Type t, Wide a, Wide b) { return rounded_shift(t, a, -int(b)); }, true},
+         [](Type, Wide a, Wide b) { return rounded_shift(a, -int(b)); }, true},
         {"mul_shift_right",
          [](Expr a, Expr b) { return mul_shift_right(a, b, a.type().bits() - 1); },
          [](Type t, Wide a, Wide b) {

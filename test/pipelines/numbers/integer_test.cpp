@@ -204,9 +204,13 @@ std::vector<Operation> shifts(int width) {
              return shifted(a, -b);
          }},
         {"rounding_shift_right", [](Expr a, Expr b) { return rounding_shift_right(a, b); },
-         [](Wide a, Wide b) { return rounding_shift(a, -b); }, true},
+         [](Wide a, Wide b) {
+             return rounding_shift(a, -b);
+         }},
         {"rounding_shift_left", [](Expr a, Expr b) { return rounding_shift_left(a, b); },
-         [](Wide a, Wide b) { return rounding_shift(a, b); }, true},
+         [](Wide a, Wide b) {
+             return rounding_shift(a, b);
+         }},
     };
     if (width < 64) {
         list.push_back({"widening_shift_left",

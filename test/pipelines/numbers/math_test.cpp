@@ -217,5 +217,52 @@ TEST(Math, lerp_of_every_weight) {
     }
 }
 
+/// Weights are brought to the bits of the values before the product: what is more exact is cut.
+template<typename T, typename W>
+void check_lerp(const std::vector<W> &weights) {
+    const int bits = 8 * int(sizeof(T)), extent = int(weights.size());
+    const double top = std::pow(2.0, bits) - 1;
+    Buffer<W> in(extent);
+    std::copy(weights.begin(), weights.end(), in.begin());
+    Var x("x");
+    Func f("f");
+    const uint64_t low = 40, high = uint64_t(top) - 7;
+    f(x) = lerp(cast<T>(Expr(low)), cast<T>(Expr(high)), in(x));
+    f.vectorize(x, 4, TailStrategy::GuardWithIf);
+    for (const Target &t : targets()) {
+        Buffer<T> result = f.realize({extent}, t);
+        for (int i = 0; i < extent; i++) {
+            const double part =
+                std::is_floating_point<W>::value
+                    ? double(weights[size_t(i)]) * top
+                    : double(weights[size_t(i)]) * top / (std::pow(2.0, 8.0 * sizeof(W)) - 1);
+            const uint64_t w = uint64_t(part), whole = uint64_t(top);
+            const uint64_t exact = (low * (whole - w) + high * w + whole / 2) / whole;
+            ASSERT_EQ(uint64_t(result(i)), exact)
+                << bits << " bits, weight " << +weights[size_t(i)];
+        }
+    }
+}
+
+TEST(Math, weights_of_lerps_take_the_bits_of_the_values) {
+    const std::vector<float> floats = {0, 0.25f, 0.5f, 0.75f, 0.998f, 1};
+    check_lerp<uint8_t, float>(floats);
+    check_lerp<uint16_t, float>(floats);
+    check_lerp<uint8_t, uint16_t>({0, 1, 256, 300, 30000, 65534, 65535});
+    check_lerp<uint8_t, uint32_t>({0, 1, 1u << 24, 3000000000u, ~0u});
+    check_lerp<uint16_t, uint8_t>({0, 1, 17, 128, 254, 255});
+    check_lerp<uint16_t, uint32_t>({0, 65535, 65536, 65537, 3000000000u, ~0u});
+}
+
+TEST(Math, lerps_of_floats_go_beyond_their_ends) {
+    Var x("x");
+    Func f("f");
+    f(x) = lerp(cast<float>(x), cast<float>(x) + 2.0f, 1.5f);
+    Buffer<float> result = f.realize({4});
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(result(i), float(i + 3));
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test
