@@ -175,7 +175,11 @@ private:
         }
         if (op->call_type == CallKind::Image && op->symbol &&
             op->symbol->kind == SymbolKind::Parameter) {
-            refuse(op->name);
+            const Parameter image(op->symbol);
+            if (!image->is_constant) {
+                refuse(op->name);
+            }
+            add_image(ImageContents(op->name, image->buffer));
         }
         if (op->call_type == CallKind::Image && op->symbol &&
             op->symbol->kind == SymbolKind::Image) {
