@@ -213,25 +213,30 @@ Expr expand_float_class(const Call *op, const Args &a) {
     return expand_is_nan(a[0], op->intrinsic);
 }
 
-Expr integer_limit(Type t, bool high) {
-    return t.is_int() ? make_const(t, high ? t.imax() : t.imin())
-           : high ? make_const(t, t.umax())
-                      : make_zero(t);
+Expr largest_integer(Type t) {
+    return t.is_int() ? make_const(t, t.imax()) : make_const(t, t.umax());
 }
 
-// The limits as floats are powers of two, so exact; the top one is just out of range. What is out of
-// range is not converted, which has no meaning.
+// A NaN, which is neither below nor above, becomes the largest integer where that has fewer bits
+// than the float, else the smallest. A float beyond all integers of as many bits or more, which is
+// a power of two, is not converted, which has no meaning.
 Expr saturating_float_to_int(Type to, const Expr &v) {
     Type from = v.type();
-    Expr top = make_const(from, std::ldexp(1.0, to.is_int() ? to.bits() - 1 : to.bits()));
-    Expr bottom = make_const(from, to.is_int() ? -std::ldexp(1.0, to.bits() - 1) : 0.0);
-    Expr is_high = GE::make(v, top), is_low = LE::make(v, bottom);
-    Expr is_nan = expand_is_nan(v, Intrinsic::is_nan);
-    Expr is_outside = Or::make(Or::make(is_high, is_low), is_nan);
-    Expr inside = Cast::make(to, Select::make(is_outside, make_zero(from), v));
-    Expr above_bottom = Select::make(is_low, integer_limit(to, false), inside);
-    return Select::make(is_nan, make_zero(to),
-                        Select::make(is_high, integer_limit(to, true), above_bottom));
+    const int digits = to.bits() - to.is_int();
+    Expr lowest = make_const(from, to.is_int() ? -std::ldexp(1.0, digits) : 0.0);
+    if (to.bits() < from.bits()) {
+        Expr highest = make_const(from, std::ldexp(1.0, digits) - 1);
+        Expr below = Select::make(LT::make(v, highest), v, highest);
+        return let(".below", below, [&](const Expr &b) {
+            return Cast::make(to, Select::make(GT::make(b, lowest), b, lowest));
+        });
+    }
+    Expr lifted = Select::make(GT::make(v, lowest), v, lowest);
+    return let(".above", lifted, [&](const Expr &above) {
+        Expr is_high = GE::make(above, make_const(from, std::ldexp(1.0, digits)));
+        Expr inside = Cast::make(to, Select::make(is_high, make_zero(from), above));
+        return Select::make(is_high, largest_integer(to), inside);
+    });
 }
 
 Expr expand_saturating_cast(const Call *op, const Args &a) {

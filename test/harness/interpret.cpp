@@ -542,7 +542,7 @@ private:
         case Intrinsic::saturating_cast:
             internal_assert(t.is_int_or_uint()) << "saturating_cast to floats";
             return map(t, a, [&](Lane x) {
-                return Lane{a.type.is_float() ? clamped_float(t, x.f) : clamped(t, x.i), 0};
+                return Lane{a.type.is_float() ? clamped_float(t, a.type, x.f) : clamped(t, x.i), 0};
             });
         case Intrinsic::count_leading_zeros:
         case Intrinsic::count_trailing_zeros:
@@ -560,8 +560,10 @@ private:
         }
     }
 
-    static Wide clamped_float(Type t, double x) {
-        return std::isnan(x)            ? 0
+    // A NaN becomes the largest of fewer bits, the smallest of as many or more.
+    static Wide clamped_float(Type t, Type from, double x) {
+        const bool is_narrow = t.bits() < std::max(32, from.bits());
+        return std::isnan(x)            ? clamped(t, power_of_two(100) * (is_narrow ? 1 : -1))
                : std::fabs(x) < 0x1p100 ? clamped(t, Wide(x))
                : x < 0                  ? clamped(t, -power_of_two(100))
                                         : clamped(t, power_of_two(100));

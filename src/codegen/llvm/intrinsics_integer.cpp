@@ -2,6 +2,8 @@
 // Integer and bit operations.
 #include <llvm/IR/Intrinsics.h>
 
+#include <cmath>
+
 #include "codegen/llvm/intrinsics.h"
 #include "ir/constants.h"
 #include "support/error.h"
@@ -115,15 +117,34 @@ Value *emit_c_division(FunctionEmitter &f, const Call *op) {
     return b.CreateSub(b.CreateXor(result, sign), sign);
 }
 
-// The nearest integer of the result's type to a float. NaN becomes zero.
+// The nearest integer of the result's type to a float. A NaN becomes the largest where the type has
+// fewer bits than the float, else the smallest: `min` and `max` give their second operand then.
+//     fewer bits: cast(max(min(v, largest), smallest))
+//     else:       e = max(v, smallest), e >= 2^digits ? largest : cast(e)
 Value *emit_saturating_cast(FunctionEmitter &f, const Call *op) {
     Type from = op->args[0].type(), to = op->type;
     Value *v = f.emit(op->args[0]);
     if (to.is_float()) {
         return f.convert(v, from, to);
     }
-    auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-    return f.builder().CreateIntrinsic(id, {f.type(to), v->getType()}, {v});
+    const bool is_signed = to.is_int(), is_narrow = to.bits() < from.bits();
+    const int digits = to.bits() - is_signed;
+    const auto limit = [&](double x) {
+        return f.emit(make_const(from, x));
+    };
+    return f.with_strict_float([&] {
+        if (is_narrow) {
+            v = f.min_or_max(v, limit(std::ldexp(1.0, digits) - 1), from, false);
+        }
+        v = f.min_or_max(v, limit(is_signed ? -std::ldexp(1.0, digits) : 0), from, true);
+        Value *inside = f.convert(v, from, to);
+        if (is_narrow) {
+            return inside;
+        }
+        Value *is_high = f.builder().CreateFCmpOGE(v, limit(std::ldexp(1.0, digits)));
+        Value *largest = f.emit(is_signed ? make_const(to, to.imax()) : make_const(to, to.umax()));
+        return f.builder().CreateSelect(is_high, largest, inside);
+    });
 }
 
 }  // namespace calotype::internal

@@ -152,5 +152,37 @@ TEST(FloatCasts, saturating) {
     }
 }
 
+/// What programs that divide zero by zero before such a cast come to see: the largest integer of
+/// fewer bits than the float, else the smallest.
+TEST(FloatCasts, saturating_of_nan) {
+    Buffer<float> in(8);
+    in.fill(std::numeric_limits<float>::quiet_NaN());
+    in(1) = 3.5f;
+    in(2) = std::numeric_limits<float>::infinity();
+    for (const Target &t : targets()) {
+        for (int lanes : {1, 8}) {
+            Var x("x");
+            Func f("f");
+            const Expr v = in(x), wide = cast<double>(v);
+            f(x) = Tuple(saturating_cast<uint8_t>(v), saturating_cast<int16_t>(v),
+                         saturating_cast<int32_t>(v), saturating_cast<uint32_t>(v),
+                         saturating_cast<int32_t>(wide), saturating_cast<int64_t>(wide));
+            f.vectorize(x, lanes);
+            Realization r = f.realize({8}, t);
+            const int32_t least = std::numeric_limits<int32_t>::min(), most = ~least;
+            EXPECT_EQ(int(Buffer<uint8_t>(r[0])(0)), 255);
+            EXPECT_EQ(int(Buffer<int16_t>(r[1])(0)), 32767);
+            EXPECT_EQ(Buffer<int32_t>(r[2])(0), least);
+            EXPECT_EQ(Buffer<uint32_t>(r[3])(0), 0u);
+            EXPECT_EQ(Buffer<int32_t>(r[4])(0), most);
+            EXPECT_EQ(Buffer<int64_t>(r[5])(0), std::numeric_limits<int64_t>::min());
+            EXPECT_EQ(Buffer<int32_t>(r[2])(1), 3);
+            EXPECT_EQ(Buffer<int32_t>(r[2])(2), most);
+            EXPECT_EQ(Buffer<uint32_t>(r[3])(2), ~0u);
+            EXPECT_EQ(Buffer<int64_t>(r[5])(2), std::numeric_limits<int64_t>::max());
+        }
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test
