@@ -242,6 +242,7 @@ TEST_F(RunTimeErrors, constant_image_that_is_newer_on_its_device) {
     image.fill(3);
     Func of_image("of_image");
     of_image(x) = image(x);
+    image.set_host_dirty(false);
     image.set_device_dirty();
     EXPECT_RUNTIME_ERROR(of_image.realize({4}),
                          "constant image stale is dirty on a device, must be copied to the host: "
