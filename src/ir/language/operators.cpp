@@ -267,10 +267,13 @@ Expr mux(const Expr &id, const std::vector<Expr> &values) {
         << "mux by an index of type " << id.type() << ", must be an integer";
     user_assert(!values.empty()) << "mux of no values, must have at least 1";
     Expr result = values.back();
+    check_defined("mux", result);
     for (size_t i = values.size() - 1; i-- > 0;) {
-        Expr value = values[i];
-        match_types("mux", value, result);
-        result = select(id == int(i), std::move(value), std::move(result));
+        check_defined("mux", values[i]);
+        user_assert(values[i].type().element_of() == result.type().element_of())
+            << "mux of values of types " << values[i].type() << " and " << result.type()
+            << ", must have one type; cast one of them";
+        result = select(id == int(i), values[i], std::move(result));
     }
     return result;
 }

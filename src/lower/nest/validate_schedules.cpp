@@ -33,6 +33,9 @@ void check_inlined(const Function &f) {
     if (!f.can_be_inlined()) {
         return;  // it is computed at each use
     }
+    user_assert(!s.memoized) << "func " << f.name()
+                             << " is inlined, so no values of it are kept to be memoized: say "
+                                "where it is computed, by compute_at or compute_root";
     for (const Dim &dim : f.stage(0)->schedule.dims) {
         user_assert(dim.for_type == ForType::Serial)
             << "func " << f.name() << " is inlined, so it has no loop " << dim.var << " to be "

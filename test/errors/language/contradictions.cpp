@@ -48,6 +48,14 @@ TEST_F(Contradictions, HoistedStorageOfWhatIsInlined) {
                                          "is computed, by compute_at or compute_root");
 }
 
+TEST_F(Contradictions, MemoizationOfWhatIsInlined) {
+    chain();
+    g.memoize();
+    EXPECT_COMPILE_ERROR(compile(h), "func " + g.name() +
+                                         " is inlined, so no values of it are kept to be memoized: "
+                                         "say where it is computed, by compute_at or compute_root");
+}
+
 TEST_F(Contradictions, LoopsOfWhatIsInlined) {
     chain();
     g.vectorize(x, 4);

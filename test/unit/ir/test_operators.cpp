@@ -198,6 +198,9 @@ TEST(OperatorErrors, Choice) {
         "clamp of type uint8 to a maximum of type int32, which may not fit; cast it");
     EXPECT_COMPILE_ERROR(mux(i32, std::vector<Expr>()), "mux of no values, must have at least 1");
     EXPECT_COMPILE_ERROR(
+        mux(i32, {f32, i32, f32}),
+        "mux of values of types int32 and float32, must have one type; cast one of them");
+    EXPECT_COMPILE_ERROR(
         lerp(u8, u8, i32),
         "the weight of a lerp has type int32, must be a float or an unsigned integer of at most 32 "
         "bits");
