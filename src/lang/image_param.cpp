@@ -5,6 +5,7 @@
 #include "lang/func.h"
 #include "support/error.h"
 #include "support/text.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -66,8 +67,7 @@ ImageParam::ImageParam(Type t, int dimensions)
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name) {
     user_assert(!name.empty()) << "the name of an ImageParam is empty";
-    user_assert(name.find('.') == std::string::npos)
-        << "the name of ImageParam " << name << " contains a dot, which is reserved";
+    check_name("ImageParam", name);
     user_assert(dimensions >= 0) << "ImageParam " << name << " has " << dimensions
                                  << " dimensions, must not be negative";
     parameter_ = Parameter(t, true, dimensions, name);

@@ -7,6 +7,7 @@
 #include "ir/printer.h"
 #include "support/error.h"
 #include "support/text.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -15,8 +16,7 @@ namespace internal {
 Parameter make_scalar_parameter(const Type &t, const std::string &name) {
     user_assert(!name.empty()) << "the name of a Param is empty";
     user_assert(name != names::user_context) << "the name " << name << " of a Param is reserved";
-    user_assert(name.find('.') == std::string::npos)
-        << "the name of Param " << name << " contains a dot, which is reserved";
+    check_name("Param", name);
     // Funcs that are made later do not get this name.
     unique_name(name);
     return Parameter(t, false, 0, name);

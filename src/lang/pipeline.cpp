@@ -8,6 +8,7 @@
 #include "lang/func.h"
 #include "pipeline/infer_arguments.h"
 #include "support/error.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -175,6 +176,7 @@ void Pipeline::invalidate_cache() {
 }
 
 PipelineSource Pipeline::source(const std::string &name, const std::vector<Argument> &args) const {
+    internal::check_characters("function", name);
     const PipelineContents &c = checked();
     PipelineSource source;
     source.name = name;

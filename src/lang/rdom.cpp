@@ -11,6 +11,7 @@
 #include "support/error.h"
 #include "support/scope.h"
 #include "support/text.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -65,8 +66,7 @@ RVar::RVar() : name_(internal::unique_name('r')) {
 
 RVar::RVar(const std::string &name) : name_(name) {
     user_assert(!name.empty()) << "the name of an RVar is empty";
-    user_assert(name.find('.') == std::string::npos)
-        << "the name of RVar " << name << " contains a dot, which is reserved";
+    check_name("RVar", name);
 }
 
 RVar::RVar(const ReductionDomain &domain, int index)
@@ -88,6 +88,7 @@ RVar::operator Expr() const {
 }
 
 RDom::RDom(const Region &region, const std::string &name) {
+    check_name("RDom", name);
     init(region, name);
 }
 
@@ -113,6 +114,7 @@ RDom::RDom(const ReductionDomain &domain) : domain_(domain) {
 }
 
 void RDom::init(const std::vector<Expr> &bounds, const std::string &name) {
+    check_name("RDom", name);
     user_assert(bounds.size() % 2 == 0) << "a reduction domain takes pairs of min and extent, "
                                         << bounds.size() << " bounds were given";
     Region region;

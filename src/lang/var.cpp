@@ -7,6 +7,7 @@
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/text.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -14,8 +15,7 @@ using namespace internal;
 
 Var::Var(const std::string &name) {
     user_assert(!name.empty()) << "the name of a Var is empty";
-    user_assert(name.find('.') == std::string::npos)
-        << "the name of Var " << name << " contains a dot, which is reserved";
+    check_name("Var", name);
     expr_ = Variable::make(Int(32), name);
 }
 

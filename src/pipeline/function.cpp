@@ -14,6 +14,7 @@
 #include "pipeline/fields.h"
 #include "pipeline/pure_rvar.h"
 #include "support/error.h"
+#include "support/user_text.h"
 
 namespace calotype {
 
@@ -31,8 +32,7 @@ FunctionContents::~FunctionContents() {
 
 Function::Function(const std::string &name) : contents_(new FunctionContents(name)) {
     user_assert(!name.empty()) << "the name of a func is empty";
-    user_assert(name.find('.') == std::string::npos)
-        << "the name of func " << name << " contains a dot, which is reserved";
+    check_name("func", name);
 }
 
 Function::Function(const SymbolPtr &symbol) {
@@ -312,6 +312,7 @@ void Function::define_extern(const std::string &function_name,
         << "func " << name() << " cannot get an extern definition: it is already defined";
     user_assert(!function_name.empty())
         << "the extern definition of func " << name() << " has no function name";
+    check_characters("extern function", function_name);
     user_assert(!types.empty()) << "the extern definition of func " << name() << " has no types";
     check_args_distinct(name(), dims);
     check_against_declaration(*this, dims.size(), types);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <iostream>
 
+#include "support/user_text.h"
+
 namespace calotype {
 
 namespace {
@@ -34,16 +36,16 @@ Message::Message(const char *file, int line, const char *condition) {
 
 void throw_compile_error(const std::string &message) {
     tell_reporter(message);
-    throw CompileError(message);
+    throw CompileError(printable(message));
 }
 
 void throw_runtime_error(const std::string &message) {
-    throw RuntimeError(message);
+    throw RuntimeError(printable(message));
 }
 
 void throw_internal_error(const std::string &message) {
     tell_reporter(message);
-    throw InternalError(message);
+    throw InternalError(printable(message));
 }
 
 void report_warning(const std::string &message) {

@@ -15,6 +15,11 @@ TEST(Definitions, func_without_name) {
 TEST(Definitions, name_with_a_dot) {
     EXPECT_COMPILE_ERROR(Func("a.b"), "the name of func a.b contains a dot, which is reserved");
     EXPECT_COMPILE_ERROR(Var("a.b"), "the name of Var a.b contains a dot, which is reserved");
+    EXPECT_COMPILE_ERROR(Func(std::string("a\0b", 3)),
+                         "the name of func a\\x00b contains a zero byte");
+    EXPECT_COMPILE_ERROR(Var("a\xff"), "the name of Var a\\xff is not UTF-8");
+    EXPECT_COMPILE_ERROR(RDom(0, 3, "a.b"),
+                         "the name of RDom a.b contains a dot, which is reserved");
     EXPECT_COMPILE_ERROR(RVar("a.b"), "the name of RVar a.b contains a dot, which is reserved");
     EXPECT_COMPILE_ERROR(Param<int>("a.b"),
                          "the name of Param a.b contains a dot, which is reserved");
