@@ -40,6 +40,8 @@ TEST(Loops, factor) {
                          "split of factor: the factor of x is 0, must be at least 1");
     EXPECT_COMPILE_ERROR(f.vectorize(x, -4),
                          "split of factor: the factor of x is -4, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, 2.5f),
+                         "split of factor: the factor of x has type float32, must fit in int32");
     EXPECT_COMPILE_ERROR(f.split(x, xo, xi, Expr()),
                          "split of factor: the factor of x is undefined");
     EXPECT_COMPILE_ERROR(f.split(x, xo, xi, y),
