@@ -12,7 +12,7 @@ class CompileError(Error):
     """An algorithm, a schedule, a generator or a call is wrong."""
 
 
-class ArgumentError(Error, ValueError, TypeError):
+class ArgumentError(Error, ValueError, TypeError, builtins.RuntimeError):
     """An argument of a compiled pipeline, or an array, is not what it must be."""
 
 

@@ -436,3 +436,117 @@ def test_limits_and_places_that_are_not_there():
     ):
         with pytest.raises(error, match=text):
             use()
+
+
+@pytest.mark.parametrize("name, says", [("a\0b", r"a\\x00b contains a zero byte"), ("\udcff", r"\\xff is not UTF-8")])
+def test_names_that_cannot_be_written(name, says, tmp_path):
+    f = ct.Func("f")
+    f[x] = x
+
+    things = [
+        ("func", lambda: ct.Func(name)),
+        ("Var", lambda: ct.Var(name)),
+        ("RVar", lambda: ct.RVar(name)),
+        ("Param", lambda: ct.Param(ct.Int(32), name)),
+        ("ImageParam", lambda: ct.ImageParam(ct.Int(32), 1, name)),
+        ("RDom", lambda: ct.RDom([(0, 3)], name)),
+        ("extern function", lambda: ct.extern_call(name, ct.Int(32), [x])),
+        ("extern function", lambda: ct.Func("g").define_extern(name, [], ct.Int(32), 1)),
+        ("function", lambda: f.compile_to_c(str(tmp_path / "f.c"), [], name)),
+    ]
+    for thing, make in things:
+        with pytest.raises(ct.CompileError, match=f"the name of {thing} {says}"):
+            make()
+
+
+def test_names_of_files_may_hold_any_bytes(tmp_path):
+    f = ct.Func("f")
+    f[x] = x
+    path = str(tmp_path / "\udcff.c")
+    f.compile_to_c(path, [], "f")
+    assert os.path.exists(path)
+    with pytest.raises(ct.CompileError, match=r"cannot read \\xfe"):
+        ct.deserialize_pipeline("\udcfe")
+
+
+class Raises:
+    def __index__(self):
+        raise KeyError("mine")
+
+    def __float__(self):
+        raise KeyError("mine")
+
+
+def test_conversions_that_raise():
+    p, q = ct.Param(ct.Int(32), "p"), ct.Param(ct.Float(32), "q")
+    f = ct.Func("f")
+    f[x] = p + q
+    call = f.compile_to_callable([p, q])
+    out = memoryview(bytearray(12)).cast("f")
+    for name, use in {
+        "argument 'p'": lambda: call(Raises(), 1.0, out),
+        "argument 'q'": lambda: call(1, Raises(), out),
+        "q": lambda: q.set(Raises()),
+    }.items():
+        with pytest.raises(ct.ArgumentError, match=f"{name} is .*Raises.*; its conversion raises .*mine"):
+            use()
+    with pytest.raises(KeyError, match="mine"):
+        f.realize([Raises()])
+    with pytest.raises(KeyError, match="mine"):
+        ct.Buffer(ct.UInt(8), [3, Raises()])
+    with pytest.raises(ct.ArgumentError, match="argument 'q' is 1.* does not fit in float32"):
+        call(1, 1 << 2000, out)
+
+
+@pytest.mark.parametrize("size", [1 << 200, -(1 << 200), -1, 1 << 31])
+def test_sizes_that_are_none(size):
+    f = ct.Func("f")
+    f[x] = x
+    for use, of in ((lambda: f.realize([size]), "realization"), (lambda: ct.Buffer(ct.UInt(8), [size]), "Buffer")):
+        with pytest.raises(ct.CompileError, match=f"size 0 of a {of} is {str(size)[:20]}.*, must be an integer from 0"):
+            use()
+
+
+@pytest.mark.parametrize("size", [2.5, float("nan"), "3", None])
+def test_sizes_of_a_buffer_that_are_no_integers(size):
+    with pytest.raises(ct.CompileError, match=f"size 1 of a Buffer is '?{size}'? .*, must be an integer from 0"):
+        ct.Buffer(ct.UInt(8), [3, size])
+
+
+@pytest.mark.parametrize("factor", [2.5, float("nan")])
+def test_factors_are_integers(factor):
+    f = ct.Func("f")
+    f[x] = x
+    with pytest.raises(ct.CompileError, match="split of f.*: the factor of x has type float32, must fit in int32"):
+        f.vectorize(x, factor)
+
+
+def test_what_is_no_array():
+    for value in ([[1, 2], [3, 4]], "text", 3):
+        with pytest.raises(TypeError, match="is no array"):
+            ct.Buffer(value)
+
+
+def test_types_of_numpy_that_are_none_here():
+    np = pytest.importorskip("numpy")
+    for dtype in (np.dtype(">i4"), np.longdouble, np.complex64, np.dtype("S3")):
+        with pytest.raises(ct.CompileError, match="there is no element type like"):
+            ct.ImageParam(dtype, 2)
+
+
+def test_long_texts_are_cut_between_characters():
+    with pytest.raises(ct.ArgumentError, match="is '.*\\.\\.\\. .str., must be a number"):
+        ct.Param(ct.Int(32), "p").set("\N{SNOWMAN}" * 100)
+
+
+def test_errors_of_arguments_are_of_every_class_that_is_expected():
+    assert issubclass(ct.ArgumentError, (ct.Error,))
+    for cls in (ValueError, TypeError, RuntimeError):
+        assert issubclass(ct.ArgumentError, cls)
+
+
+def test_printed_bytes_that_are_no_text(capsys):
+    f = ct.Func("f")
+    f[x] = ct.print(x, "\udcff")
+    f.realize([1])
+    assert capsys.readouterr().out == "0 \\xff\n"

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import threading
+import warnings
 
 import calotype as ct
 import pytest
@@ -167,6 +168,44 @@ def test_compiler_warnings_are_python_warnings(tmp_path):
     g.gpu_tile(x, xi, 8)
     with pytest.warns(ct.CompileWarning, match="is stored in gpu_texture"):
         g.compile_to_lowered_stmt(str(tmp_path / "g"), [], target=ct.Target("host-cuda"))
+
+
+def warns(k):
+    """A pipeline whose compilation warns; no other has been compiled."""
+    f, g = ct.funcs("f g")
+    f[x] = x + k
+    g[x] = f[x] + 1
+    f.stream_stores()
+    return g
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_is_an_error_ends_the_compilation():
+    f = warns(71)
+    with pytest.raises(ct.CompileWarning, match="func f.* is inlined, so it has no loads") as raised:
+        f.realize([8])
+    assert type(raised.value) is ct.CompileWarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(f.realize([2])) == [72, 73]
+
+
+@pytest.mark.filterwarnings("error")
+def test_each_thread_gets_the_exception_of_its_warning():
+    raised = []
+
+    def work(k):
+        try:
+            warns(k).compile_jit()
+        except Exception as e:
+            raised.append(type(e))
+
+    threads = [threading.Thread(target=work, args=(80 + i // 2,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert raised == [ct.CompileWarning] * 8
 
 
 def test_threads_compile_and_run_at_once():

@@ -13,9 +13,6 @@
 
 namespace calotype::python {
 
-namespace {
-
-// The first line of the exception that is set, which is cleared: torch's go on for pages.
 std::string take_python_error() {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
@@ -31,6 +28,19 @@ std::string take_python_error() {
     PyErr_Clear();
     return text.substr(0, text.find('\n'));
 }
+
+PyObject *shown(const char *text) {
+    return PyUnicode_DecodeUTF8(text, Py_ssize_t(strlen(text)), "backslashreplace");
+}
+
+void set_error(PyObject *cls, const char *text) {
+    const Ref message(shown(text));
+    if (message) {
+        PyErr_SetObject(cls, message.get());
+    }
+}
+
+namespace {
 
 // An attribute, or nothing if there is none.
 PyObject *attribute_of(PyObject *object, const char *name) {

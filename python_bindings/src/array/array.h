@@ -20,6 +20,13 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
+/// The first line of the exception of Python that is set, which is cleared: torch's go on for pages.
+std::string take_python_error();
+/// A new str, in which bytes that are no UTF-8 are written as \xff.
+PyObject *shown(const char *text);
+/// Sets an exception with that text.
+void set_error(PyObject *cls, const char *text);
+
 constexpr int max_array_dimensions = 16;
 
 enum class Imported {

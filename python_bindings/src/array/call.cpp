@@ -21,7 +21,11 @@ std::string described(PyObject *object) {
     std::string text = utf8(repr);
     Py_XDECREF(repr);
     if (text.size() > 60) {
-        text = text.substr(0, 57) + "...";
+        size_t end = 57;
+        while ((uint8_t(text[end]) & 0xc0) == 0x80) {
+            end--;  // within a character
+        }
+        text = text.substr(0, end) + "...";
     }
     PyObject *name =
         PyObject_GetAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__");
@@ -44,9 +48,12 @@ uint64_t bits_of(T value) {
 }
 
 [[noreturn]] void is_no_number(PyObject *value, calotype_type_t type, const NumberName &what) {
+    // Of one with a conversion of its own that raises, also what it raises.
+    const bool is_other = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError);
+    const std::string raised = is_other ? "; its conversion raises " + take_python_error() : "";
     PyErr_Clear();
     throw ArrayError(what.text() + " is " + described(value) + ", must be a number (" +
-                     type_text(type) + ")");
+                     type_text(type) + ")" + raised);
 }
 
 [[noreturn]] void does_not_fit(PyObject *value, calotype_type_t type, const NumberName &what) {
@@ -85,6 +92,9 @@ uint64_t bfloat_bits(double value) {
 uint64_t float_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
     const double d = PyFloat_AsDouble(value);
     if (d == -1.0 && PyErr_Occurred()) {
+        if (PyLong_Check(value) && PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            does_not_fit(value, type, what);
+        }
         is_no_number(value, type, what);
     }
     if (type.bits == 64) {

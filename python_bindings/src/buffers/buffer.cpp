@@ -89,15 +89,17 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
             "buffer"_a, "name"_a = "")
         .def(
             "__init__",
-            [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes, const std::string &name) {
+            [](Buffer<> *b, TypeArg type, SizesArg given, const std::string &name) {
+                const std::vector<int> sizes = given;
                 check_sizes(sizes, type.get());
                 new (b) Buffer<>(with_memory(Buffer<>(type.get(), sizes, name)));
             },
             "type"_a, "sizes"_a, "name"_a = "")
         .def(
             "__init__",
-            [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes,
-               const std::vector<int> &storage_order, const std::string &name) {
+            [](Buffer<> *b, TypeArg type, SizesArg given, const std::vector<int> &storage_order,
+               const std::string &name) {
+                const std::vector<int> sizes = given;
                 check_sizes(sizes, type.get());
                 check_order(storage_order, sizes.size());
                 new (b) Buffer<>(with_memory(Buffer<>(type.get(), sizes, storage_order, name)));
@@ -107,7 +109,7 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
             "__init__",
             [](Buffer<> *b, nb::object array, const std::string &name, bool reverse_axes) {
                 if (!is_array_like(array.ptr())) {
-                    throw nb::next_overload();
+                    throw nb::type_error((describe(array) + " is no array").c_str());
                 }
                 new (b) Buffer<>(buffer_of_array(array, name, reverse_axes));
             },
@@ -132,7 +134,8 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
             "src"_a, "name"_a = "")
         .def_static(
             "make_bounds_query",
-            [](TypeArg t, const std::vector<int> &sizes, const std::string &name) {
+            [](TypeArg t, SizesArg given, const std::string &name) {
+                const std::vector<int> sizes = given;
                 check_sizes(sizes, t.get());
                 const Runtime::Buffer<> query(t.get().to_abi(), nullptr, sizes);
                 return Buffer<>(query, name);

@@ -153,7 +153,7 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
             problem = "buffer " + b.name() + " is read-only";
         }
         if (!problem.empty()) {
-            PyErr_SetString(PyExc_BufferError, problem.c_str());
+            set_error(PyExc_BufferError, problem.c_str());
             return -1;
         }
         auto *shown = new Export(b);
@@ -173,7 +173,7 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         Py_INCREF(self);
         return 0;
     } catch (const std::exception &e) {
-        PyErr_SetString(PyExc_BufferError, e.what());
+        set_error(PyExc_BufferError, e.what());
         return -1;
     }
 }

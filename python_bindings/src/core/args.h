@@ -10,10 +10,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "gil.h"
+#include "text.h"
 
 namespace calotype::python {
 
@@ -72,6 +72,14 @@ Buffer<> to_buffer(nb::handle h);
 /// Coordinates between brackets: one, or a tuple of any number.
 std::vector<Expr> to_coordinates(nb::handle h);
 
+/// Numbers of elements of dimensions: None, a tuple or list of integers.
+bool are_sizes(nb::handle h);
+/// A CompileError if one is no integer from 0 to INT32_MAX; `of` is what has them, in the message.
+std::vector<int> to_sizes(nb::handle h, const char *of);
+/// Any sequence that is no text.
+bool is_sequence(nb::handle h);
+std::vector<int> to_buffer_sizes(nb::handle h);
+
 /// "3 (int)": an object in a message.
 std::string describe(nb::handle h);
 
@@ -96,6 +104,7 @@ struct TypeArg : Converted<Type, to_type> {};
 struct ArgumentArg : Converted<Argument, to_argument> {};
 struct ParameterArg : Converted<Parameter, to_parameter> {};
 struct BufferArg : Converted<Buffer<>, to_buffer> {};
+struct SizesArg : Converted<std::vector<int>, to_buffer_sizes> {};
 
 template<typename To, typename From>
 std::vector<To> convert_all(const std::vector<From> &list) {
@@ -142,6 +151,7 @@ CALOTYPE_ARG_CASTER(ArgumentArg, calotype::python::is_argument_like(h),
 CALOTYPE_ARG_CASTER(ParameterArg, calotype::python::is_parameter_like(h),
                     "calotype._types.ParameterLike")
 CALOTYPE_ARG_CASTER(BufferArg, calotype::python::is_buffer_like(h), "calotype._types.BufferLike")
+CALOTYPE_ARG_CASTER(SizesArg, calotype::python::is_sequence(h), "collections.abc.Sequence[int]")
 #undef CALOTYPE_ARG_CASTER
 
 }  // namespace nanobind::detail

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the compiler throws, as exceptions of Python.
+#include <memory>
+
 #include "array.h"
 #include "bindings.h"
 
@@ -15,6 +17,31 @@ PyObject *internal_error_class = nullptr;
 PyObject *argument_error_class = nullptr;
 PyObject *warning_class = nullptr;
 
+// A warning of which a filter has made an exception: ends what is compiled, and is raised by who
+// asked for it.
+class RaisedWarning : public CompileError {
+public:
+    explicit RaisedWarning(const char *message)
+        : CompileError(message), raised_(new nb::object(take()), &end) {
+    }
+    void raise() const {
+        PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(raised_->ptr())), raised_->ptr());
+    }
+
+private:
+    static nb::object take() {
+        const nb::python_error e;
+        return nb::borrow(e.value());
+    }
+    static void end(nb::object *raised) {
+        if (Py_IsInitialized()) {
+            HeldGil gil;
+            delete raised;
+        }
+    }
+    std::shared_ptr<nb::object> raised_;  ///< threads that wait for one compilation share it
+};
+
 // Warnings of the compiler are those of Python: shown once a place, and to be filtered.
 class WarnPython : public CompileTimeErrorReporter {
 public:
@@ -23,9 +50,8 @@ public:
             return;
         }
         HeldGil gil;
-        // An exception that a filter makes of it cannot pass through the compiler.
         if (PyErr_WarnEx(warning_class, message, 1) < 0) {
-            PyErr_WriteUnraisable(nullptr);
+            throw RaisedWarning(message);
         }
     }
     void error(const char *) override {
@@ -35,16 +61,18 @@ public:
 void translate(const std::exception_ptr &p, void *) {
     try {
         std::rethrow_exception(p);
+    } catch (const RaisedWarning &e) {
+        e.raise();
     } catch (const CompileError &e) {
-        PyErr_SetString(compile_error_class, e.what());
+        set_error(compile_error_class, e.what());
     } catch (const RuntimeError &e) {
-        PyErr_SetString(runtime_error_class, e.what());
+        set_error(runtime_error_class, e.what());
     } catch (const InternalError &e) {
-        PyErr_SetString(internal_error_class, e.what());
+        set_error(internal_error_class, e.what());
     } catch (const Error &e) {
-        PyErr_SetString(error_class, e.what());
+        set_error(error_class, e.what());
     } catch (const ArrayError &e) {
-        PyErr_SetString(argument_error_class, e.what());
+        set_error(argument_error_class, e.what());
     } catch (const std::bad_cast &) {
         PyErr_SetString(PyExc_TypeError, "an object is not of the class that is needed here");
     }
@@ -58,7 +86,7 @@ void set_error(const std::exception_ptr &p) {
     } catch (const nb::python_error &e) {
         const_cast<nb::python_error &>(e).restore();
     } catch (const std::exception &e) {
-        PyErr_SetString(PyExc_RuntimeError, e.what());
+        set_error(PyExc_RuntimeError, e.what());
     }
 }
 

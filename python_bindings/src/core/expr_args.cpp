@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "bindings.h"
+#include "call.h"
 #include "func_ref.h"
 
 namespace calotype::python {
@@ -50,18 +51,14 @@ Expr from_int(nb::handle h) {
     if (overflow > 0) {
         return int_constant(h, UInt(64));
     }
-    user_assert(overflow == 0) << nb::cast<std::string>(nb::str(h)) << " fits in no integer type";
+    user_assert(overflow == 0) << describe(h) << " fits in no integer type";
     return Int(32).can_represent(int64_t(value)) ? Expr(int32_t(value)) : Expr(int64_t(value));
 }
 
 }  // namespace
 
 std::string describe(nb::handle h) {
-    std::string text = nb::cast<std::string>(nb::repr(h));
-    if (text.size() > 60) {
-        text = text.substr(0, 57) + "...";
-    }
-    return text + " (" + nb::cast<std::string>(nb::handle(h.type()).attr("__name__")) + ")";
+    return described(h.ptr());
 }
 
 Expr float_constant(double value, const Type &type) {
@@ -79,14 +76,14 @@ Expr int_constant(nb::handle value, const Type &type) {
         const unsigned long long bits = PyLong_AsUnsignedLongLong(value.ptr());
         if (PyErr_Occurred()) {
             PyErr_Clear();
-            user_error << nb::cast<std::string>(nb::str(value)) << " does not fit in " << type;
+            user_error << describe(value) << " does not fit in " << type;
         }
         return cast(type, Expr(uint64_t(bits)));
     }
     int overflow = 0;
     const long long bits = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
     user_assert(overflow == 0 && type.can_represent(int64_t(bits)))
-        << nb::cast<std::string>(nb::str(value)) << " does not fit in " << type;
+        << describe(value) << " does not fit in " << type;
     return cast(type, Expr(int64_t(bits)));
 }
 

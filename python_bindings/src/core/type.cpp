@@ -37,8 +37,11 @@ Type type_of_dtype(nb::handle dtype) {
     }
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
     const Type t = type_of_kind(kind.at(0), nb::cast<int>(dtype.attr("itemsize")));
-    user_assert(t.bits() > 0) << "there is no element type like "
-                              << nb::cast<std::string>(nb::str(dtype));
+    // Of numpy's: bytes in the other order.
+    const bool is_swapped =
+        nb::hasattr(dtype, "isnative") && !nb::cast<bool>(dtype.attr("isnative"));
+    user_assert(t.bits() > 0 && t.bits() <= 64 && !is_swapped)
+        << "there is no element type like " << nb::cast<std::string>(nb::str(dtype));
     return t;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C functions that pipelines call: in expressions and as extern stages.
+#include <calotype/support/user_text.h>
+
 #include "bindings.h"
 #include "run.h"
 
@@ -53,6 +55,8 @@ void define_extern(Func &f, const std::string &function, nb::sequence params, nb
 Expr extern_call(const std::string &function, TypeArg result, const std::vector<ExprArg> &args,
                  bool pure) {
     using internal::Call;
+    user_assert(!function.empty()) << "the name of an extern function is empty";
+    internal::check_characters("extern function", function);
     return Call::make(result, function, convert_all<Expr>(args),
                       pure ? Call::PureExtern : Call::Extern);
 }

@@ -12,42 +12,6 @@ namespace calotype::python {
 
 namespace {
 
-// Numbers of numpy are such, too. An array without dimensions is a number as well, but has an
-// element that can be set.
-bool is_size(nb::handle h) {
-    return !nb::inst_check(h) && PyIndex_Check(h.ptr()) &&
-           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())), "__setitem__");
-}
-
-bool are_sizes(nb::handle h) {
-    if (h.is_none()) {
-        return true;
-    }
-    if (!PyTuple_Check(h.ptr()) && !PyList_Check(h.ptr())) {
-        return false;
-    }
-    for (nb::handle item : nb::iter(h)) {
-        if (!is_size(item)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-std::vector<int> to_sizes(nb::handle h) {
-    std::vector<int> sizes;
-    if (!h.is_none()) {
-        for (nb::handle item : nb::iter(h)) {
-            const int64_t size = PyNumber_AsSsize_t(item.ptr(), nullptr);
-            user_assert(size >= 0 && size <= INT32_MAX)
-                << "size " << sizes.size() << " of a realization is " << size
-                << ", must be from 0 to 2147483647";
-            sizes.push_back(int(size));
-        }
-    }
-    return sizes;
-}
-
 // What is filled: buffers, and which of them are views of arrays.
 struct Outputs {
     std::vector<Buffer<>> buffers;
@@ -157,7 +121,7 @@ void PythonContext::print(JITUserContext *context, const char *text) {
     try {
         const nb::object out = nb::module_::import_("sys").attr("stdout");
         if (!out.is_none()) {
-            out.attr("write")(text);
+            out.attr("write")(nb::steal(shown(text)));
         }
     } catch (...) {
         self->raised_ = std::current_exception();
@@ -187,7 +151,7 @@ void compile_and_run(PythonContext &context, const F &f) {
 nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     PythonContext context;
     if (are_sizes(where)) {
-        const std::vector<int> sizes = to_sizes(where);
+        const std::vector<int> sizes = to_sizes(where, "a realization");
         for (const Func &f : p.outputs()) {
             for (const Type &t : f.types()) {
                 check_bytes(sizes, t);
@@ -217,7 +181,7 @@ void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
     PythonContext context;
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     if (are_sizes(where)) {
-        const std::vector<int> sizes = to_sizes(where);
+        const std::vector<int> sizes = to_sizes(where, "a realization");
         compile_and_run(context, [&] { p.infer_input_bounds(&context, sizes, t); });
         return;
     }

@@ -59,7 +59,7 @@ void print(void *, const char *text) {
     if (out == Py_None) {
         return;
     }
-    PyObject *done = out ? PyObject_CallMethod(out, "write", "s", text) : nullptr;
+    PyObject *done = out ? PyObject_CallMethod(out, "write", "N", shown(text)) : nullptr;
     if (!done) {
         PyErr_WriteUnraisable(out);
     }

@@ -3,7 +3,6 @@
 // time. It has no compiler in it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
@@ -14,6 +13,7 @@
 #include "instance.h"
 #include "kernel.h"
 #include "prefetch_python.h"
+#include "text.h"
 
 namespace calotype::python {
 namespace {
@@ -29,9 +29,9 @@ void translate(const std::exception_ptr &p, void *) {
     try {
         std::rethrow_exception(p);
     } catch (const ArrayError &e) {
-        PyErr_SetString(argument_error_class, e.what());
+        set_error(argument_error_class, e.what());
     } catch (const KernelError &e) {
-        PyErr_SetString(runtime_error_class, e.what());
+        set_error(runtime_error_class, e.what());
     }
 }
 
@@ -40,9 +40,9 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         instance<Kernel>(self).call(args, keywords);
         Py_RETURN_NONE;
     } catch (const ArrayError &e) {
-        PyErr_SetString(argument_error_class, e.what());
+        set_error(argument_error_class, e.what());
     } catch (const std::exception &e) {
-        PyErr_SetString(runtime_error_class, e.what());
+        set_error(runtime_error_class, e.what());
     }
     return nullptr;
 }
