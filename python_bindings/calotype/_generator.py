@@ -20,7 +20,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _core
-from ._errors import CompileError
+from ._errors import ArgumentError, CompileError
 
 __all__ = [
     "Generator",
@@ -330,16 +330,18 @@ def _input_value(core: Any, name: str, value: Any) -> Any:
     if isinstance(value, (bool, int, float)):
         wanted = core.input_type(name)
         if wanted.bits() > 0:
-            return _core.Param(wanted, value)
+            return _core.Param(wanted, _core._unique_name(name), value)
         return _core.Expr(value)
     try:
         buffer = _core.Buffer(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as e:
+        reason = f": {e}" if isinstance(e, ArgumentError) else ""
         raise CompileError(
             f"input '{name}' of generator '{core.name()}' is given {value!r}, must be a "
-            "Func, ImageParam, Buffer, array, Param or number"
+            f"Func, ImageParam, Buffer, array, Param or number{reason}"
         ) from None
-    image = _core.ImageParam(buffer.type(), buffer.dimensions())
+    # Named so that an error of a run says which input it is.
+    image = _core.ImageParam(buffer.type(), buffer.dimensions(), _core._unique_name(name))
     image.set(buffer)
     return image
 

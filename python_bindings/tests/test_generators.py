@@ -339,6 +339,7 @@ add_calotype_python_generators(mixers SOURCES generators.cpp GENERATORS mix twic
 """
 
 CPP_USE = """
+import re
 import calotype as ct, numpy as np, mixers
 x = ct.Var("x")
 ones, ramp, photo = ct.Func("ones"), ct.Func("ramp"), np.array([5, 6, 7], np.uint8)
@@ -354,12 +355,16 @@ print(out.tolist(), mixers.mix, hasattr(mixers, "call"))
 def message(f):
     try:
         f()
-    except ct.CompileError as e:
-        print(e)
+    except ct.Error as e:
+        print(re.sub(r"\\$\\d+|1148\\d+", "", str(e)))
 message(lambda: mixers.twice.call())
 message(lambda: mixers.twice.call(out, out))
 message(lambda: mixers.twice.call(inn=out))
 message(lambda: mixers.twice.call("text"))
+message(lambda: mixers.twice.call(np.zeros(3, ">i4")))
+message(lambda: mixers.twice.call(np.zeros(3, np.uint8)))
+message(lambda: mixers.twice.call(out).realize([5]))
+message(lambda: mixers.mix.call(photo, [ones, ramp], 1 << 2000))
 """
 
 CPP_PRINTS = """
@@ -369,6 +374,10 @@ input 'in' of generator 'twice' is missing
 generator 'twice' has 1 inputs, 2 are given
 generator 'twice' has no input 'inn', it has in
 input 'in' of generator 'twice' is given 'text', must be a Func, ImageParam, Buffer, array, Param or number
+input 'in' of generator 'twice' is given array([0, 0, 0], dtype='>i4'), must be a Func, ImageParam, Buffer, array, Param or number: the array has big-endian elements
+input 'in' takes int32, the buffer that is given has uint8
+input buffer in covers [0, 1] in dimension 0, must cover [0, 4]
+gain is ... (int), which does not fit in float32
 """
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Generators that libraries have registered, most of them written in C++, used inside of a program.
 #include <calotype/generator/registry.h>
+#include <calotype/support/text.h>
 
 #include "bindings.h"
 #include "python_generator.h"
@@ -73,6 +74,8 @@ void bind_registered_generator(nb::module_ &m) {
         .def("build", [](GeneratorBase &g,
                          nb::sequence given) { return g.build_pipeline(to_stub_inputs(given)); })
         .def("outputs", &outputs_of);
+    m.def("_unique_name",
+          [](const std::string &prefix) { return calotype::internal::unique_name(prefix); });
     m.def(
         "_make_registered_generator",
         [](const std::string &name, const Target &target,
