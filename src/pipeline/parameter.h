@@ -64,7 +64,7 @@ public:
     /// The buffer is part of the pipeline, and no argument unless it is listed as one: a constant
     /// that was given to the input of a generator.
     bool is_constant = false;
-    int host_alignment;       ///< bytes
+    int host_alignment;  ///< bytes
     std::vector<BufferConstraint> constraints;
     MemoryType memory_type = MemoryType::Auto;
     bool trace_loads = false;
