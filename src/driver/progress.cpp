@@ -11,10 +11,22 @@ namespace {
 
 thread_local ProgressScope *innermost = nullptr;
 
+/// What the callback itself compiles is reported to nobody, or each step of that would be one more
+/// call that compiles.
+CompileProgress silent_inside(CompileProgress progress) {
+    if (!progress) {
+        return progress;
+    }
+    return [progress = std::move(progress)](const CompileStep &step) {
+        const ProgressScope silence{CompileProgress()};
+        progress(step);
+    };
+}
+
 }  // namespace
 
 ProgressScope::ProgressScope(CompileProgress progress)
-    : progress_(std::move(progress)), outer_(innermost) {
+    : progress_(silent_inside(std::move(progress))), outer_(innermost) {
     innermost = this;
 }
 

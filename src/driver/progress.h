@@ -20,7 +20,7 @@ struct CompileStep {
 };
 
 /// Called on the thread that compiles, which need not be the one that asked for it. What it throws
-/// ends the compilation, and is thrown to who began that.
+/// ends the compilation, and is thrown to who began that. What it compiles itself is not reported.
 using CompileProgress = std::function<void(const CompileStep &)>;
 
 /// As long as it lives, or until one that is made later, all that this thread begins to compile is

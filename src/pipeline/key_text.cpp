@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/key_text.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <type_traits>
@@ -219,12 +220,17 @@ void KeyText::put_pipeline(const PipelineSource &source) {
         write(*f.contents());
     }
     write(used.parameters);
+    const auto is_argument = [&](const std::string &name) {
+        return std::any_of(source.args.begin(), source.args.end(),
+                           [&](const Argument &a) { return a.name == name; });
+    };
     for (const auto &[name, image] : used.images) {
-        bool is_argument = false;
-        for (const Argument &a : source.args) {
-            is_argument = is_argument || a.name == name;
+        put(image, !is_argument(name));
+    }
+    for (const auto &[name, p] : used.parameters) {
+        if (p->is_constant) {
+            put(Image(new ImageContents(name, p->buffer)), !is_argument(name));
         }
-        put(image, !is_argument);
     }
     put_all(source.linkables);
     for (const auto *declarations : {&used.linked_functions, &used.linked_symbols}) {

@@ -86,6 +86,24 @@ TEST(Progress, WhatItThrowsEndsTheCompilation) {
     EXPECT_EQ(out(1, 1), 1006);
 }
 
+TEST(Progress, WhatItCompilesItselfIsNotTold) {
+    Func f = ramp("told_while_others_compile", 1007);
+    int steps = 0, others = 0;
+    const ProgressScope scope([&](const CompileStep &s) {
+        EXPECT_NE(s.pipeline.substr(0, 5), "inner");
+        steps++;
+        if (s.stage != "lower" || s.number == 0) {
+            const int limit = 2000 + others++;
+            EXPECT_EQ(Buffer<int>(ramp("inner", limit).realize({2, 2}))(1, 1), limit + 1);
+        }
+    });
+    f.compile_jit();
+    EXPECT_EQ(others, 3);
+    EXPECT_GT(steps, others);
+    ramp("told_while_others_compile", 1008).compile_jit();
+    EXPECT_EQ(others, 6);
+}
+
 TEST(Progress, ScopesEndInAnyOrderAndAreOfTheirThread) {
     int first = 0, second = 0;
     auto a = std::make_unique<ProgressScope>([&](const CompileStep &) { first++; });
