@@ -11,6 +11,7 @@
 #include "lower/link_code.h"
 #include "lower/names.h"
 #include "lower/nest/prepare.h"
+#include "pipeline/infer_arguments.h"
 #include "support/error.h"
 #include "target/word_without_code.h"
 
@@ -154,21 +155,11 @@ std::vector<LoweredArgument> signature(const LowerContext &ctx) {
     return args;
 }
 
-/// Images may be arguments too: in process they are passed rather than copied into the code.
-bool is_argument(const LowerContext &ctx, const std::string &name) {
-    for (const Argument &a : ctx.args) {
-        if (a.name == name) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Every parameter that the code uses must be an argument: a missing one cannot be passed in.
 void check_arguments(const LowerContext &ctx) {
     for (const auto &entry : ctx.used.parameters) {
         // Without that argument the context is null.
-        user_assert(is_argument(ctx, entry.first) || entry.first == names::user_context)
+        user_assert(is_argument(ctx.args, entry.first) || entry.first == names::user_context)
             << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
             << ", which is not in its list of arguments";
     }
@@ -224,7 +215,7 @@ LoweredModule lower(const PipelineSource &source, const Target &target,
     module.device_modules = std::move(ctx->device_modules);
     link_code(module, *ctx);
     for (const auto &image : ctx->used.images) {
-        if (!is_argument(*ctx, image.first)) {
+        if (!is_argument(ctx->args, image.first)) {
             module.buffers.push_back(embed(image.first, image.second));
         }
     }

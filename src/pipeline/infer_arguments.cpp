@@ -41,4 +41,8 @@ std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outpu
     return result;
 }
 
+bool is_argument(const std::vector<Argument> &args, const std::string &name) {
+    return std::any_of(args.begin(), args.end(), [&](const Argument &a) { return a.name == name; });
+}
+
 }  // namespace calotype

@@ -2,6 +2,7 @@
 // infer_arguments: the parameters and images that a pipeline depends on.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "pipeline/source.h"
@@ -20,5 +21,9 @@ struct InferredArgument {
 /// name. A CompileError if two have one name.
 std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outputs,
                                               const std::vector<Requirement> &requirements = {});
+
+/// Whether an argument has that name. Images may have one too: in process they are passed rather
+/// than copied into the code.
+bool is_argument(const std::vector<Argument> &args, const std::string &name);
 
 }  // namespace calotype

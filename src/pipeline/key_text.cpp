@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/key_text.h"
 
-#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <type_traits>
 
 #include "ir/walk/field_walk.h"
 #include "pipeline/fields.h"
+#include "pipeline/infer_arguments.h"
 #include "pipeline/level_text.h"
 
 namespace calotype::internal {
@@ -220,16 +220,12 @@ void KeyText::put_pipeline(const PipelineSource &source) {
         write(*f.contents());
     }
     write(used.parameters);
-    const auto is_argument = [&](const std::string &name) {
-        return std::any_of(source.args.begin(), source.args.end(),
-                           [&](const Argument &a) { return a.name == name; });
-    };
     for (const auto &[name, image] : used.images) {
-        put(image, !is_argument(name));
+        put(image, !is_argument(source.args, name));
     }
     for (const auto &[name, p] : used.parameters) {
         if (p->is_constant) {
-            put(Image(new ImageContents(name, p->buffer)), !is_argument(name));
+            put(Image(new ImageContents(name, p->buffer)), !is_argument(source.args, name));
         }
     }
     put_all(source.linkables);

@@ -19,6 +19,7 @@
 #include "ir/queries.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "pipeline/infer_arguments.h"
 
 namespace calotype {
 
@@ -68,11 +69,6 @@ struct ArgumentBuffer {
     }
 };
 
-bool is_argument(const LowerContext &ctx, const std::string &name) {
-    return std::any_of(ctx.args.begin(), ctx.args.end(),
-                       [&](const Argument &a) { return a.name == name; });
-}
-
 /// What a Func is computed in multiples of, for each dimension, unless other bounds are given.
 std::vector<Bound> aligned_bounds(const Function &f) {
     std::vector<Bound> result;
@@ -105,7 +101,7 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
         const calotype_buffer_t *raw = entry.second->buffer->raw();
         result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
                           raw->dimensions, Parameter(), false, boxes[entry.first], raw,
-                          is_argument(ctx, entry.first)});
+                          is_argument(ctx.args, entry.first)});
     }
     for (const auto &entry : ctx.used.parameters) {
         const Parameter &p = entry.second;

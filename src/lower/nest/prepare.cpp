@@ -12,6 +12,7 @@
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
 #include "pipeline/fields.h"
+#include "pipeline/infer_arguments.h"
 #include "pipeline/inlined_calls.h"
 #include "pipeline/level_text.h"
 
@@ -316,10 +317,7 @@ void embed_constants(LowerContext *ctx) {
     std::map<std::string, Parameter> &parameters = ctx->used.parameters;
     for (auto it = parameters.begin(); it != parameters.end();) {
         const auto &[name, p] = *it;
-        const bool is_passed =
-            std::any_of(ctx->args.begin(), ctx->args.end(),
-                        [&, &name = name](const Argument &a) { return a.name == name; });
-        if (p->is_constant && !is_passed) {
+        if (p->is_constant && !is_argument(ctx->args, name)) {
             ctx->used.images[name] = Image(new ImageContents(name, p->buffer));
             it = parameters.erase(it);
         } else {
