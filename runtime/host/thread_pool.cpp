@@ -41,8 +41,12 @@ static thread_local JobSet *thread_set = nullptr;
 static thread_local bool thread_is_worker = false;
 
 static constexpr int max_threads = 256;
-/** Rounds of busy waiting before a thread goes to sleep: some tens of microseconds. */
-static constexpr int spin_rounds = 1000;
+/** For how long a thread looks for work before it goes to sleep: longer than the parts of a loop
+ * differ, and than what is done between two loops. A thread that has slept may be put on the
+ * processor of the one that wakes it, and stay there for milliseconds. */
+static constexpr uint64_t spin_ns = 250000;
+/** Looks in a row; then other threads may have the processor. */
+static constexpr int looks_in_a_row = 64;
 /** For how long the end of the process waits for workers. */
 static constexpr uint32_t exit_wait_ms = 200;
 
@@ -142,12 +146,16 @@ void *ThreadPool::worker_entry(void *self) {
 
 /** Wait busily, a little, for `word` to be something else than `seen`. Returns whether it is. */
 static bool spin_on(const FutexWord &word, uint32_t seen) {
-    for (int i = 0; i < spin_rounds; i++) {
-        if (word.load(std::memory_order_acquire) != seen) {
-            return true;
+    const uint64_t end = now_ns() + spin_ns;
+    do {
+        for (int i = 0; i < looks_in_a_row; i++) {
+            if (word.load(std::memory_order_acquire) != seen) {
+                return true;
+            }
+            relax();
         }
-        relax();
-    }
+        sched_yield();
+    } while (now_ns() < end);
     return false;
 }
 

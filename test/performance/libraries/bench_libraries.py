@@ -54,18 +54,28 @@ def succeeds(code):
         raise RuntimeError(f"a pipeline fails with {code}")
 
 
-def seconds(call, clock, pause):
-    time.sleep(pause)
+def seconds(call, clock):
     begin = clock()
     call()
     return clock() - begin
 
 
+def called_on(call):
+    """A call after others of its kind, and those after a pause. Threads of OpenBLAS wait for work by looking for it, for some 100 ms,
+    on the processors that ours would have; and where a thread that has slept runs first is the operating system's choice."""
+    time.sleep(0.3)
+    end = time.perf_counter() + 0.03
+    while time.perf_counter() < end:
+        call()
+    return seconds(call, time.perf_counter)
+
+
 def medians(ours, theirs, threads=1):
-    """Of one thread processor time, which counts less of what else goes on. Of several the time that passes, after a pause: threads
-    of OpenBLAS wait for work by looking for it, for some 30 ms, on the processors that ours would have."""
-    clock, pause = (time.thread_time, 0) if threads == 1 else (time.perf_counter, 0.1)
-    times = [(seconds(ours, clock, pause), seconds(theirs, clock, pause)) for _ in range(ROUNDS)]
+    """Of one thread processor time, which counts less of what else goes on; of several the time that passes."""
+    def timed(call):
+        return seconds(call, time.thread_time) if threads == 1 else called_on(call)
+
+    times = [(timed(ours), timed(theirs)) for _ in range(ROUNDS)]
     return (statistics.median(t[side] for t in times) for side in (0, 1))
 
 
