@@ -135,7 +135,7 @@ def test_types_and_targets_are_pickled():
     for value in (ct.Int(8), ct.Float(32, 4), ct.BFloat(16), ct.Bool(), target):
         for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
             assert again == value and again is not value
-    with pytest.raises(TypeError, match="cannot pickle 'Func' object"):
+    with pytest.raises(TypeError, match="cannot pickle '.*Func' object"):
         pickle.dumps(ct.Func())
 
 

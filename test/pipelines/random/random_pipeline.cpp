@@ -33,6 +33,11 @@ int update_limit(const Type &t) {
     return t.is_bfloat() ? 64 : 512;
 }
 
+/// By how much low values are below those of other stages, so that all are below 0.
+int lowered_by(const Type &t) {
+    return (t.is_float() ? definition_limit(t) : modulus(t)) + 1;
+}
+
 /// The type that values are computed in.
 Type work_type(const Type &t) {
     return t.is_bool() ? Int(32) : t;
@@ -70,7 +75,7 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
 }
 
 UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
-    const int drawn = dice(p.full ? 31 : p.wide ? 14 : 6);
+    const int drawn = dice(p.full ? 34 : p.wide ? 14 : 6);
     const UpdateKind kind = drawn < 10    ? UpdateKind(drawn)
                             : drawn < 13  ? UpdateKind::LongWindow
                             : drawn == 13 ? UpdateKind::Histogram
@@ -78,6 +83,7 @@ UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
                             : drawn < 22  ? UpdateKind::WhereEven
                             : drawn < 25  ? UpdateKind::ParamWindow
                             : drawn < 28  ? UpdateKind::MinWindow
+                            : drawn < 31  ? UpdateKind::MaxWindow
                                           : UpdateKind::Keep;
     const Tap tap = random_tap(dice, p);
     const int width = 1 + dice(4);
@@ -86,7 +92,8 @@ UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
 
 /// Whether the definition says that the first value is in [0, modulus), and so it stays.
 bool has_small_values(const StageSpec &s) {
-    return s.type.is_int_or_uint() && s.type.bits() <= 32 && !s.input && s.updates.empty();
+    return s.type.is_int_or_uint() && s.type.bits() <= 32 && !s.input && !s.low &&
+           s.updates.empty();
 }
 
 /// What the stage is of the stages before it.
@@ -123,6 +130,16 @@ StageSpec random_stage(Dice &dice, const RandomPipeline &p) {
     return s;
 }
 
+/// Sums of narrow floats are limited from above alone.
+bool may_be_low(const Type &t) {
+    return t.is_int() || (t.is_float() && t.bits() >= 32);
+}
+
+/// Whether what is compared with low values is low, too.
+bool is_lowered(const StageSpec &s, const UpdateSpec &u) {
+    return s.low && (u.kind == UpdateKind::MaxWindow || u.kind == UpdateKind::MinWindow);
+}
+
 StageSpec wide_random_stage(Dice &dice, const RandomPipeline &p) {
     static const std::vector<Type> types = {Int(32),   Int(32),  Int(32),   UInt(8),   UInt(8),
                                             Int(16),   UInt(16), Float(32), Float(32), Int(8),
@@ -134,6 +151,7 @@ StageSpec wide_random_stage(Dice &dice, const RandomPipeline &p) {
     s.input = !s.tuple && dice.chance(p.stages.empty() ? 60 : 8);
     if (!p.stages.empty() && !s.input) {
         draw_taps(dice, p, s);
+        s.low = p.full && may_be_low(s.type) && dice.chance(25);
         while (!s.type.is_bool() && s.updates.size() < 2 && dice.chance(35)) {
             s.updates.push_back(random_update(dice, p));
         }
@@ -339,7 +357,8 @@ private:
             break;
         }
         v = s.holes ? select(hole(), undef(t), v) : v;
-        return t.is_float() ? min(v, cast(t, definition_limit(t))) : v % cast(t, modulus(t));
+        v = t.is_float() ? min(v, cast(t, definition_limit(t))) : v % cast(t, modulus(t));
+        return s.low ? v - cast(t, lowered_by(t)) : v;
     }
 
     /// Kept small, that sums of sums do not overflow.
@@ -431,12 +450,13 @@ private:
         } else if (u.kind == UpdateKind::WhereEven) {
             r.where(tap(u.tap, Int(32), x + r.x, y) % 2 == 0);
         }
-        assign(f, s, x, y, update_tap(u.tap, s.type, x + r.x, y + r.y),
-               [&](const Expr &a, const Expr &b, int) {
-                   return u.kind == UpdateKind::MaxWindow   ? max(a, b)
-                          : u.kind == UpdateKind::MinWindow ? min(a, b)
-                                                            : a + b;
-               });
+        Expr value = update_tap(u.tap, s.type, x + r.x, y + r.y);
+        value = is_lowered(s, u) ? value - cast(s.type, lowered_by(s.type)) : value;
+        assign(f, s, x, y, value, [&](const Expr &a, const Expr &b, int) {
+            return u.kind == UpdateKind::MaxWindow   ? max(a, b)
+                   : u.kind == UpdateKind::MinWindow ? min(a, b)
+                                                     : a + b;
+        });
         return {r.x, r.y};
     }
 
@@ -599,7 +619,8 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
         v = is_hole(x, y) ? filling : tap(s.taps[1], t, int(unweighted(s.taps[0], x, y)), y);
         break;
     }
-    return t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
+    v = t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
+    return s.low ? v - lowered_by(t) : v;
 }
 
 int64_t Evaluator::update_tap(const Tap &t, const Type &as, int x, int y) {
@@ -668,8 +689,10 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
                 (u.kind != UpdateKind::WhileSmall || is_small(s.type, now[0])) &&
                 (u.kind != UpdateKind::WhereEven ||
                  floor_mod(tap(u.tap, Int(32), x + rx, y), 2) == 0)) {
-                combine(update_tap(u.tap, s.type, x + rx, y + ry),
-                        u.kind != UpdateKind::MaxWindow && u.kind != UpdateKind::MinWindow, {});
+                int64_t value = update_tap(u.tap, s.type, x + rx, y + ry);
+                value = is_lowered(s, u) ? wrap(s.type, value - lowered_by(s.type)) : value;
+                combine(value, u.kind != UpdateKind::MaxWindow && u.kind != UpdateKind::MinWindow,
+                        {});
             }
         }
     }

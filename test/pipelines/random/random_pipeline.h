@@ -96,6 +96,7 @@ struct StageSpec {
     /// A second value: twice the first, plus one; updates add the first's old value to it, too.
     bool tuple = false;
     bool input = false;  ///< an image, of the values that the formula gives
+    bool low = false;    ///< the definition's values, if there are taps, are below 0
     bool holes = false;  ///< undef where (x + y) % 3 == 0; read by Combine::Holes alone
     Combine combine = Combine::Sum;
     int threshold = 0;      ///< of Combine::Choice

@@ -291,14 +291,14 @@ private:
             StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output, wide());
             s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
             s.may_be_atomic = p_.full && is_reduction(updates[u].kind);
-            if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(25)) {
+            if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(50)) {
                 factor(i, int(u), s.loops);
             }
             s.run("u" + std::to_string(u) + "_", true);
             prefetch(i, func(i).update(int(u)), text, s.loops);
             loops_[size_t(i)].push_back(s.loops);
         }
-        if (p_.full && dice_.chance(15)) {
+        if (p_.full && dice_.chance(40)) {
             compute_with(i);
         }
     }
@@ -541,12 +541,12 @@ private:
             // It looks up many more values than are needed.
             sometimes(40, "bound_extent(x, 400)", [&] { func(i).bound_extent(x, 400); });
         }
-        if (store >= 0 && dice_.chance(12)) {
+        if (store >= 0 && dice_.chance(p_.windows ? 30 : 12)) {
             hoist(i, all, dice_(store + 1) - 1);
             sometimes(50, "ring_buffer(2)", [&] { func(i).ring_buffer(2); });
         }
-        sometimes(5, "async()", [&] { func(i).async(); });
-        sometimes(p_.full && store < 0 ? 8 : 0, "memoize()", [&] { func(i).memoize(); });
+        sometimes(p_.windows ? 15 : 5, "async()", [&] { func(i).async(); });
+        sometimes(p_.full && store < 0 ? 20 : 0, "memoize()", [&] { func(i).memoize(); });
     }
 
     void hoist(int i, const std::vector<Level> &all, int level) {

@@ -85,13 +85,18 @@ void free_garbage(JITUserContext *, void *p) {
     std::free(p);
 }
 
-/// Runs with its choice and with another: what is kept from the first is not for the second.
-void run_twice(RandomRun &run) {
+/// Runs with its choice, with another, and elsewhere: what is kept from one is not for the next.
+void run_thrice(RandomRun &run) {
     Pipeline pipeline = run.pipeline();
     pipeline.jit_handlers().custom_malloc = malloc_garbage;
     pipeline.jit_handlers().custom_free = free_garbage;
-    for (const int choice : {run.p.choice, (run.p.choice + 3) % 4 - 1}) {
+    const int other_choice = (run.p.choice + 3) % 4 - 1;
+    const int offset = run.p.min_x % 2 == 0 ? 5 : -4;
+    for (const auto &[choice, moved] :
+         {std::pair(run.p.choice, 0), {other_choice, 0}, {other_choice, offset}}) {
         run.set_choice(choice);
+        run.p.min_x += moved;
+        run.p.min_y -= moved;
         const std::vector<Buffer<void>> outputs = run.outputs();
         run.set_inputs(outputs, get_jit_target_from_environment());
         pipeline.realize(Realization(outputs));
@@ -120,7 +125,7 @@ bool run_full(const RandomPipeline &p, uint64_t seed) {
         if (std::getenv("CT_TEST_SEED")) {
             std::cout << run.text() << std::flush;  // the program may end here
         }
-        run_twice(run);
+        run_thrice(run);
     } catch (const CompileError &e) {
         return refused(e);
     } catch (const RuntimeError &e) {
