@@ -15,7 +15,8 @@ using namespace calotype;
 
 class Matmul : public Generator<Matmul> {
 public:
-    /// float16, bfloat16, int8, uint8, or float32, which is rounded to TF32.
+    /// float16, bfloat16, int8, uint8, or float32, which is rounded to TF32, or cut off to it for
+    /// warpgroups.
     GeneratorParam<Type> type{"type", Float(16)};
     /// Of the output: float32 or `type`, for integers int32.
     GeneratorParam<Type> output_type{"output_type", Float(32)};
@@ -99,8 +100,11 @@ private:
     Expr make_zero_of_sum() const {
         return cast(sum_type(), 0);
     }
-    Expr operand(const Expr &e) const {
-        return e.type() == Float(32) ? tf32(e) : cast(sum_type(), e);
+    Expr operand(const Expr &e) {
+        if (e.type() == Float(32)) {
+            return in_warpgroups() ? truncate_to_tf32(e) : tf32(e);
+        }
+        return cast(sum_type(), e);
     }
     int bytes() const {
         return type.value().bytes();
@@ -110,7 +114,7 @@ private:
         return (in_warpgroups() ? 128 : 64) / bytes();
     }
     bool in_warpgroups() {
-        return get_target().has_feature(Target::CUDACapability90a) && bytes() <= 2 &&
+        return get_target().has_feature(Target::CUDACapability90a) &&
                (bytes() == 2 || b_by_columns);
     }
 

@@ -452,11 +452,20 @@ Expr expand_mux(const Call *op, const Args &a) {
     return result;
 }
 
+Expr with_bits_of_tf32(const Expr &bits) {
+    constexpr uint32_t kept = 0xffffe000;
+    return bit_and(bits, make_const(bits.type(), kept));
+}
+
+Expr expand_truncate_to_tf32(const Call *op, const Args &a) {
+    return from_bits(op->type, with_bits_of_tf32(bits_of(a[0])));
+}
+
 /// Half of the last bit that stays is added, so that what is cut off rounds; a NaN stays one.
 Expr expand_tf32(const Call *op, const Args &a) {
-    constexpr uint32_t half = 0x1000, kept = 0xffffe000;
-    const Type t = op->type, u = unsigned_of(t);
-    Expr rounded = bit_and(Add::make(bits_of(a[0]), make_const(u, half)), make_const(u, kept));
+    constexpr uint32_t half = 0x1000;
+    const Type t = op->type;
+    Expr rounded = with_bits_of_tf32(Add::make(bits_of(a[0]), make_const(unsigned_of(t), half)));
     return Select::make(Call::make(Bool(t.lanes()), Intrinsic::is_nan, {a[0]}), a[0],
                         from_bits(t, rounded));
 }
@@ -498,6 +507,7 @@ const std::map<Intrinsic, Expander> &expanders() {
         {I::is_finite, expand_float_class},
         {I::lerp, expand_lerp},
         {I::round_to_tf32, expand_tf32},
+        {I::trunc_to_tf32, expand_truncate_to_tf32},
         {I::strict_add, expand_strict},
         {I::strict_sub, expand_strict},
         {I::strict_mul, expand_strict},

@@ -64,6 +64,7 @@ void bind_math(nb::module_ &m) {
                                                     {"abs", abs},
                                                     {"is_finite", is_finite},
                                                     {"tf32", tf32},
+                                                    {"truncate_to_tf32", truncate_to_tf32},
                                                     {"fast_inverse", fast_inverse},
                                                     {"popcount", popcount},
                                                     {"fast_inverse_sqrt", fast_inverse_sqrt},

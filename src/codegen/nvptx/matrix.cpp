@@ -202,7 +202,10 @@ Value *emit_warpgroup_multiply_add(FunctionEmitter &f, const Call *op) {
                        " " + operands(0, count) + ", $" + std::to_string(2 * count) + ", $" +
                        std::to_string(2 * count + 1) + ", p";
     if (of_floats) {
-        code += std::string(", 1, 1, ") + (is_const_one(op->args.at(5)) ? "1" : "0") + ", " +
+        code += ", 1, 1";
+    }
+    if (ta.bytes() == 2) {
+        code += std::string(", ") + (is_const_one(op->args.at(5)) ? "1" : "0") + ", " +
                 (is_const_one(op->args.at(6)) ? "1" : "0");
     }
     code += is_const_one(op->args.at(10)) ? "; wgmma.commit_group.sync.aligned; }" : "; }";

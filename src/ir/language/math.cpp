@@ -270,6 +270,11 @@ Expr tf32(Expr x) {
     return unary("tf32", Intrinsic::round_to_tf32, std::move(x));
 }
 
+Expr truncate_to_tf32(Expr x) {
+    check_float32("truncate_to_tf32", x);
+    return unary("truncate_to_tf32", Intrinsic::trunc_to_tf32, std::move(x));
+}
+
 Expr lerp(Expr zero_val, Expr one_val, Expr weight) {
     check_defined("lerp", zero_val, one_val);
     check_defined("lerp", weight);

@@ -49,6 +49,9 @@ Expr fast_inverse_sqrt(Expr x);
 /// The nearest float32 with 10 bits of fraction (ties away from zero): a number that GPUs multiply by
 /// matrix instructions (NVIDIA's TF32 format), see Stage::gpu_matrix_multiply.
 Expr tf32(Expr x);
+/// Its next towards zero: the last 13 bits of x are cleared. Matrix instructions that read operands
+/// from shared memory themselves take floats so.
+Expr truncate_to_tf32(Expr x);
 
 /// The nearest integral value that is not above, not below, nearest (ties to even), not farther
 /// from zero.

@@ -70,6 +70,7 @@ set(CALOTYPE_GPU_CORPUS
     "matrix_u8:matrix_product:type_a=uint8 type_b=uint8 a_by_columns=true memory=global depth=64"
     "matrix_tf32:matrix_product:type_a=float32 type_b=float32"
     "matrix_tf32_columns:matrix_product:type_a=float32 type_b=float32 b_by_columns=true depth=8"
+    "matrix_tf32_truncated:matrix_product:type_a=float32 type_b=float32 truncated=true"
     "matrix_tf32_global:matrix_product:type_a=float32 type_b=float32 memory=global a_by_columns=true")
 # For CUDA alone.
 set(CALOTYPE_GPU_CORPUS_cuda
@@ -89,6 +90,8 @@ set(CALOTYPE_GPU_CORPUS_warpgroups
     "group_bf16_narrow:width=24 height=64 depth=64 warp_width=24 b_by_columns=true type_a=bfloat16 type_b=bfloat16"
     "group_s8:width=96 height=64 depth=128 warp_width=96 b_by_columns=true type_a=int8 type_b=int8"
     "group_u8:width=32 height=128 depth=256 warp_width=32 b_by_columns=true type_a=uint8 type_b=uint8 memory=shared"
+    "group_tf32:width=64 height=64 depth=32 warp_width=64 b_by_columns=true type_a=float32 type_b=float32 truncated=true"
+    "group_tiles_tf32:width=64 height=64 depth=64 warp_width=64 b_by_columns=true type_a=float32 type_b=float32 truncated=true aligned=true tiles=2"
     "group_tiles:width=64 height=64 depth=64 warp_width=64 aligned=true"
     "group_tiles_columns:width=128 height=128 depth=128 warp_width=128 b_by_columns=true aligned=true"
     "group_tiles_rows:width=64 height=64 depth=64 warp_width=64 a_by_columns=true aligned=true tiles=2"

@@ -20,6 +20,8 @@ public:
     GeneratorParam<bool> padded{"padded", true};
     /// Inputs begin, and have rows that begin, at multiples of 16 bytes.
     GeneratorParam<bool> aligned{"aligned", false};
+    /// Floats are cut off to TF32, not rounded.
+    GeneratorParam<bool> truncated{"truncated", false};
     /// One below the other, by the same block.
     GeneratorParam<int> tiles{"tiles", 1};
     Input<Buffer<void, 2>> a{"a"};  ///< depth x height, or height x depth
@@ -89,7 +91,10 @@ private:
         buffer.dim(1).set_stride(buffer.dim(1).stride() / elements * elements);
     }
     Expr operand(const Expr &e) const {
-        return e.type() == Float(32) ? tf32(e) : cast(sum_type(), e);
+        if (e.type() == Float(32)) {
+            return truncated ? truncate_to_tf32(e) : tf32(e);
+        }
+        return cast(sum_type(), e);
     }
 
     /// Rows of `row` elements, copied in vectors.

@@ -167,43 +167,67 @@ GROUP_TEST(group_f16_columns, float, Half, Half, false, true, 128, 128)
 GROUP_TEST(group_f16_rows, float, Half, Half, true, false, 64, 32)
 GROUP_TEST(group_bf16_narrow, float, BFloat, BFloat, false, true, 24, 64, 64)
 GROUP_TEST(group_s8, int32_t, Plain<int8_t>, Plain<int8_t>, false, true, 96, 128, 64)
+GROUP_TEST(group_tf32, float, Plain<float>, Plain<float>, false, true, 64, 32)
+GROUP_TEST(group_tiles_tf32, float, Plain<float>, Plain<float>, false, true, 64, 64, 128)
 GROUP_TEST(group_tiles, float, Half, Half, false, false, 64, 64)
 GROUP_TEST(group_tiles_columns, float, Half, Half, false, true, 128, 128)
 GROUP_TEST(group_tiles_rows, float, Half, Half, true, false, 64, 64, 128)
 GROUP_TEST(group_tiles_s8, int32_t, Plain<int8_t>, Plain<int8_t>, false, true, 96, 256, 192)
 GROUP_TEST(group_u8, int32_t, Plain<uint8_t>, Plain<uint8_t>, false, true, 32, 256, 128)
 
-/// Operands are rounded to 10 bits of fraction, ties away from zero.
+constexpr size_t converted = 5;
+using Floats = std::array<float, converted>;
+constexpr Floats floats = {1 + 0x1p-11f, 1 + 0x1.8p-11f, 1 + 0x1p-12f, -1 - 0x1p-11f, 0x1.ffep+3f};
+/// To 10 bits of fraction, ties away from zero, and without those beyond.
+constexpr Floats rounded = {1 + 0x1p-10f, 1 + 0x1p-10f, 1, -1 - 0x1p-10f, 16};
+constexpr Floats truncated = {1, 1, 1, -1, 0x1.ffcp+3f};
+
+/// What operands become, in products of so many rows, columns and steps.
 template<typename F>
-void check_rounding(F run) {
-    const float inputs[] = {1 + 0x1p-11f, 1 + 0x1.8p-11f, 1 + 0x1p-12f, -1 - 0x1p-11f, 0x1.ffep+3f};
-    const float rounded[] = {1 + 0x1p-10f, 1 + 0x1p-10f, 1, -1 - 0x1p-10f, 16};
-    for (size_t i = 0; i < 5; i++) {
-        Image<float, 2> a(32, 32), b(32, 32), out(32, 32);
+void check_conversion(F run, const Floats &expected, int size) {
+    for (size_t i = 0; i < converted; i++) {
+        Image<float, 2> a(size, size), b(size, size), out(size, size);
         a.fill(0);
         b.fill(1);
-        for (int y = 0; y < 32; y++) {
-            a(y, y) = inputs[i];
+        for (int y = 0; y < size; y++) {
+            a(y, y) = floats[i];
         }
         a.set_host_dirty();
         b.set_host_dirty();
         expect_success(run(a, b, out), out);
         out.for_each_element([&](int x, int y) {
-            ASSERT_EQ(out(x, y), rounded[i] + float(x - y)) << "of " << inputs[i];
+            ASSERT_EQ(out(x, y), expected[i] + float(x - y)) << "of " << floats[i];
         });
     }
+}
+template<typename F>
+void check_tf32_rounds(F run) {
+    check_conversion(run, rounded, 32);
+}
+template<typename F>
+void check_tf32_truncated(F run) {
+    check_products<float, Plain<float>, Plain<float>>(run, false, false, 32, 32);
+    check_conversion(run, truncated, 32);
 }
 TEST(OpenCl, matrix_tf32_rounds) {
     if (!has_opencl()) {
         GTEST_SKIP() << "no OpenCL device";
     }
-    check_rounding(matrix_tf32_columns_opencl);
+    check_tf32_rounds(matrix_tf32_columns_opencl);
 }
 TEST(Cuda, matrix_tf32_rounds) {
     if (!has_cuda()) {
         GTEST_SKIP() << "no CUDA device";
     }
-    check_rounding(matrix_tf32_columns_cuda);
+    check_tf32_rounds(matrix_tf32_columns_cuda);
+}
+GPU_TEST(matrix_tf32_truncated, check_tf32_truncated)
+TEST(Cuda, group_tf32_truncates) {
+    if (!has_cuda() || calotype_cuda_can_run(91)) {
+        GTEST_SKIP() << "no CUDA device of compute capability 9.0";
+    }
+    check_conversion(group_tf32_warpgroups, truncated, 64);
+    check_conversion(group_tiles_tf32_warpgroups, truncated, 128);
 }
 
 }  // namespace

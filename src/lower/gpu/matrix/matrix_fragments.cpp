@@ -33,9 +33,9 @@ Expr MatrixFragments::element(const Expr &operand) const {
     return product_.kind == MatrixKind::TF32 ? operand.as<Call>()->args[0] : operand;
 }
 
-Expr MatrixFragments::rounded(const Expr &fragment) const {
+Expr MatrixFragments::rounded(const Expr &operand, const Expr &fragment) const {
     return product_.kind == MatrixKind::TF32
-               ? Call::make(fragment.type(), Intrinsic::round_to_tf32, {fragment})
+               ? Call::make(fragment.type(), operand.as<Call>()->intrinsic, {fragment})
                : fragment;
 }
 
@@ -53,20 +53,21 @@ Expr MatrixFragments::a(const TilePlace &tiles, int depth) const {
     constexpr int registers = 4;
     const Expr e = substitute(tiles, element(product_.a));
     const Expr loaded = by_matrices(e, registers, true, depth);
-    return rounded(loaded.defined() ? loaded : by_registers(e, registers, true, depth));
+    return rounded(product_.a, loaded.defined() ? loaded : by_registers(e, registers, true, depth));
 }
 
 Expr MatrixFragments::b(const TilePlace &tiles, int depth) const {
     constexpr int registers = 2;
     const Expr e = substitute(tiles, element(product_.b));
     const Expr loaded = by_matrices(e, registers, false, depth);
-    return rounded(loaded.defined() ? loaded : by_registers(e, registers, false, depth));
+    return rounded(product_.b,
+                   loaded.defined() ? loaded : by_registers(e, registers, false, depth));
 }
 
 Expr MatrixFragments::two_of_b(const TilePlace &tiles, int depth) const {
     const Expr e = substitute(tiles, element(product_.b));
     const Expr loaded = by_matrices(e, 4, false, depth);
-    return loaded.defined() ? rounded(loaded) : Expr();
+    return loaded.defined() ? rounded(product_.b, loaded) : Expr();
 }
 
 /// Each register for itself.

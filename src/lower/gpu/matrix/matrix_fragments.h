@@ -34,7 +34,7 @@ public:
 
 private:
     Expr element(const Expr &operand) const;
-    Expr rounded(const Expr &fragment) const;
+    Expr rounded(const Expr &operand, const Expr &fragment) const;
     Expr at(const Expr &e, const Expr &row, const Expr &y, const Expr &column, const Expr &x,
             const Expr &depth) const;
     Expr by_registers(const Expr &e, int registers, bool is_a, int depth) const;

@@ -140,7 +140,7 @@ private:
     bool match_types(const Expr &a, const Expr &b) {
         const Cast *cast_a = a.as<Cast>(), *cast_b = b.as<Cast>();
         const Type result = product_.store->value.type();
-        if (result == Float(32) && is_rounded(a) && is_rounded(b)) {
+        if (result == Float(32) && is_tf32(a) && is_tf32(b)) {
             product_.kind = MatrixKind::TF32;
             product_.a = a;
             product_.b = b;
@@ -156,7 +156,8 @@ private:
             return fail("it adds the product of " + to_string(a) + " and " + to_string(b) + " to " +
                         to_string(result) +
                         "; there are instructions for float32 and products of float16 or of "
-                        "bfloat16, each cast to float32, or of tf32(), and for int32 and products "
+                        "bfloat16, each cast to float32, or of tf32() or truncate_to_tf32(), and "
+                        "for int32 and products "
                         "of integers of 8 bits, each cast to int32");
         }
         product_.a = cast_a->value;
@@ -164,8 +165,8 @@ private:
         return true;
     }
 
-    static bool is_rounded(const Expr &e) {
-        return Call::as_intrinsic(e, {Intrinsic::round_to_tf32}) != nullptr;
+    static bool is_tf32(const Expr &e) {
+        return Call::as_intrinsic(e, {Intrinsic::round_to_tf32, Intrinsic::trunc_to_tf32});
     }
     static bool is_byte(Type t) {
         return t.bits() == 8 && (t.is_int() || t.is_uint());

@@ -31,7 +31,7 @@ struct MatrixProduct {
     Stmt statement;                 ///< holds the store
     const Store *store = nullptr;
     MatrixKind kind = MatrixKind::Float16;
-    Expr a, b;  ///< one element, of 16 bits, of 8 bits, or floats that tf32() made
+    Expr a, b;  ///< one element, of 16 bits, of 8 bits, or floats of TF32 with what makes them
 
     /// What one instruction adds up.
     int step() const {

@@ -30,8 +30,7 @@ public:
     bool run() {
         const auto warps =
             threads_.size() == 3 ? as_const_int(threads_[2].extent) : std::optional<int64_t>();
-        if (!warps || *warps % warps_of_group != 0 || product_.kind == MatrixKind::TF32 ||
-            !split_tiles()) {
+        if (!warps || *warps % warps_of_group != 0 || !split_tiles()) {
             return false;
         }
         form.columns.extent = std::max(form.columns.extent, 1);
@@ -62,7 +61,7 @@ private:
     }
 
     bool match(const Expr &operand, WarpgroupOperand &result) const {
-        result.load = operand.as<Load>();
+        result.load = as_read(operand).as<Load>();
         const auto it = result.load ? shared_.find(result.load->name) : shared_.end();
         if (it == shared_.end() || !is_trivially_true(result.load->predicate) ||
             !result.load->index.type().is_scalar()) {
@@ -75,8 +74,14 @@ private:
         result.layout = *layout;
         const auto by_depth = constant_step_of(result.load->index, product_.depth.name);
         result.by_depth = by_depth == 1;
-        // Bytes are multiplied along rows only.
-        return result.by_depth || (by_depth == layout->width && product_.kind != MatrixKind::Int8);
+        // Elements of other sizes than two bytes are multiplied along rows only.
+        return result.by_depth || (by_depth == layout->width && result.load->type.bytes() == 2);
+    }
+
+    /// What is in memory: of floats the instructions drop the bits that TF32 has not.
+    static Expr as_read(const Expr &operand) {
+        const Call *op = Call::as_intrinsic(operand, Intrinsic::trunc_to_tf32);
+        return op ? op->args[0] : operand;
     }
 
     /// What the index of an operand grows by from a row or column to the next.

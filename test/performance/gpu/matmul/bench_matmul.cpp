@@ -115,15 +115,16 @@ const std::vector<Kind> &kinds() {
          R32I,
          Compute32I,
          {{"9.0a", plain<matmul_i8_90a>}, {"8.0", plain<matmul_i8_80>}}},
-        {"tf32",
+        {"tf32", f32, f32, false, false, R32F, R32F, ComputeTF32, {{"8.0", plain<matmul_tf32_80>}}},
+        {"tf32, b by columns",
          f32,
          f32,
-         false,
+         true,
          false,
          R32F,
          R32F,
          ComputeTF32,
-         {{"8.0", plain<matmul_tf32_80>}}}};
+         {{"9.0a", plain<matmul_tf32_columns_90a>}, {"8.0", plain<matmul_tf32_columns_80>}}}};
     return all;
 }
 
