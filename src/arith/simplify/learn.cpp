@@ -69,8 +69,51 @@ void Simplifier::learn_bounds(const Expr &a, const Expr &b, bool strict) {
     if (const auto *v = a.as<Variable>(); v && below.max) {
         facts_.refine(v->name, {ConstRange::at_most(*below.max), {}});
     }
-    if (const auto *v = b.as<Variable>(); v && above.min) {
-        facts_.refine(v->name, {ConstRange::at_least(*above.min), {}});
+    if (above.min) {
+        constexpr int levels = 8;
+        learn_at_least(b, *above.min, levels);
+    }
+}
+
+// Also of what e is made of, through the values of lets: that a loop over the product of two
+// extents has an iteration says that neither is 0.
+void Simplifier::learn_at_least(const Expr &e, int64_t least, int levels) {
+    const auto go_on = [&](const Expr &part, const std::optional<int64_t> &bound) {
+        if (bound && levels > 0) {
+            learn_at_least(part, *bound, levels - 1);
+        }
+    };
+    if (const auto *v = e.as<Variable>()) {
+        facts_.refine(v->name, {ConstRange::at_least(least), {}});
+        if (const Expr value = facts_.value_of(v->name); value.defined()) {
+            go_on(value, least);
+        }
+    }
+    if (!e.type().is_int() || e.type().bits() < 32) {
+        return;
+    }
+    if (const auto *add = e.as<Add>()) {
+        const auto c = as_const_int(add->b);
+        go_on(add->a, c ? checked_sub(least, *c) : std::nullopt);
+    } else if (const auto *div = e.as<Div>()) {
+        const auto c = as_const_int(div->b);
+        go_on(div->a, c && *c > 0 ? checked_mul(least, *c) : std::nullopt);
+    } else if (const auto *min = e.as<Min>()) {
+        go_on(min->a, least);
+        go_on(min->b, least);
+    } else if (const auto *max = e.as<Max>()) {
+        const auto other = range(max->b).max;
+        go_on(max->a, other && *other < least ? std::optional(least) : std::nullopt);
+    } else if (const auto *mul = e.as<Mul>(); mul && least > 0) {
+        learn_not_zero(mul->a);
+        learn_not_zero(mul->b);
+    }
+}
+
+void Simplifier::learn_not_zero(const Expr &e) {
+    const Expr zero = binary(NodeKind::EQ, e, make_zero(e.type()));
+    if (zero.as<EQ>() && is_pure(zero)) {
+        facts_.learn(zero, false);
     }
 }
 

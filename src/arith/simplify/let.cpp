@@ -24,10 +24,15 @@ bool is_repeatable(const Expr &e) {
     return e.as<Variable>() || (is_const(e) && !e.as<StringImm>());
 }
 
-// Values that linear.cpp may look into: small sums and clamps of int32 and int64.
+// Values that linear.cpp and fused.cpp may look into: small sums, clamps, quotients and remainders
+// of int32 and int64.
 bool keeps_value(const Expr &e) {
+    if (is_promise(e)) {
+        return keeps_value(e.as<Call>()->args[0]);
+    }
     const bool sum = e.as<Min>() || e.as<Max>() || e.as<Add>() || e.as<Sub>();
-    return sum && e.type().is_scalar() && e.type().is_int() && e.type().bits() >= 32 &&
+    const bool part = e.as<Div>() || e.as<Mod>();
+    return (sum || part) && e.type().is_scalar() && e.type().is_int() && e.type().bits() >= 32 &&
            is_simple(e);
 }
 

@@ -219,7 +219,10 @@ Expr Simplifier::before_rules(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr Simplifier::after_rules(NodeKind op, const Expr &a, const Expr &b) {
     switch (op) {
-    case NodeKind::Add:
+    case NodeKind::Add: {
+        Expr whole = join_fused(a, b);
+        return whole.defined() ? whole : cancel_in_sum(op, a, b);
+    }
     case NodeKind::Sub:
         return cancel_in_sum(op, a, b);
     case NodeKind::Div:
@@ -295,11 +298,7 @@ Expr Simplifier::extremum_by_facts(NodeKind op, const Expr &a, const Expr &b) {
     }
     const bool smallest = op == NodeKind::Min;
     for (const auto &[first, second] : {std::pair(a, b), std::pair(b, a)}) {
-        const Call *promise = first.as<Call>();
-        if (promise &&
-            promise->is_intrinsic(
-                {Intrinsic::promise_clamped, Intrinsic::unsafe_promise_clamped}) &&
-            equal(promise->args[smallest ? 2 : 1], second)) {
+        if (is_promise(first) && equal(first.as<Call>()->args[smallest ? 2 : 1], second)) {
             return first;
         }
         const Expr less = binary(NodeKind::LT, first, second);

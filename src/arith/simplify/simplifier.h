@@ -114,6 +114,13 @@ private:
     Expr shorter_by_lets(const Expr &a, const Expr &b);
     std::optional<int64_t> difference_by_lets(const Expr &a, const Expr &b);
 
+    // Quotients and remainders of one value (fused.cpp).
+    struct FusedPart;
+    Expr unwrapped(const Expr &e) const;
+    std::optional<FusedPart> find_part(const Expr &e, NodeKind kind, int levels) const;
+    bool belong_together(const FusedPart &quotient, const FusedPart &remainder);
+    Expr join_fused(const Expr &a, const Expr &b);
+
     // Rules nest no deeper than this on anything seen in practice; beyond it nodes are made as they
     // are.
     static constexpr int max_depth = 200;
@@ -126,6 +133,8 @@ private:
     Expr mask_as_remainder(const Expr &x, const Expr &mask);
     void learn(const Expr &condition, bool value);
     void learn_bounds(const Expr &a, const Expr &b, bool strict);
+    void learn_at_least(const Expr &e, int64_t least, int levels);
+    void learn_not_zero(const Expr &e);
     void learn_equal(const Expr &a, const Expr &b);
 
     template<typename T>
@@ -143,6 +152,8 @@ private:
     int renamed_ = 0;
 };
 
+/// A value of which it is said between which others it lies.
+bool is_promise(const Expr &e);
 /// Drops lets that are not used and whose value has no effects.
 Expr remove_dead_lets(const Expr &e);
 /// The same, and allocations that nothing touches.
