@@ -32,6 +32,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/let_scope.h"
 #include "lower/loops/lanes.h"
@@ -440,6 +441,31 @@ private:
     std::unordered_set<const ExprNode *> seen_;
 };
 
+/// Takes a condition that holds from the predicates of loads.
+class HoldsForLoads : public GraphMutator {
+public:
+    explicit HoldsForLoads(const Expr &condition) : condition_(condition) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    Expr remaining(const Expr &predicate) const {
+        if (equal(predicate, condition_)) {
+            return const_true(predicate.type().lanes());
+        }
+        const And *both = predicate.as<And>();
+        return both ? simplify(remaining(both->a) && remaining(both->b)) : predicate;
+    }
+
+    Expr visit(const Load *op) override {
+        return with(op, &Load::index, mutate(op->index), &Load::predicate,
+                    remaining(op->predicate));
+    }
+
+    const Expr &condition_;
+};
+
 /// Makes the choices.
 class MakeChoices : public GraphMutator {
 public:
@@ -457,6 +483,12 @@ private:
     Expr chosen(const Expr &e) {
         const Call *tag = tags_.as_tag(e);
         return mutate(tag ? tag->args[0] : e);
+    }
+
+    /// The value of a choice whose condition holds in all lanes: its loads need no mask.
+    Expr unmasked(const Expr &value, const Expr &condition) {
+        const Expr plain = mutate(remove_likelies(condition));
+        return plain.type().is_vector() ? HoldsForLoads(plain).mutate(value) : value;
     }
 
     /// The condition of `op` without the parts that are known to hold.
@@ -499,7 +531,7 @@ private:
         if (tags_.is_likely(op->condition) || (t && !f)) {
             const Expr condition = remaining(op, op->condition);
             return is_const_one(condition)
-                       ? chosen(op->true_value)
+                       ? unmasked(chosen(op->true_value), op->condition)
                        : Select::make(condition, mutate(op->true_value), mutate(op->false_value));
         }
         return f && !t && made({op, nullptr}) ? chosen(op->false_value) : GraphMutator::visit(op);
