@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/vectorize_loops.h"
 
+#include <algorithm>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/loops/widen.h"
 
 namespace calotype {
@@ -16,6 +20,57 @@ namespace {
 
 /// Lanes that a vector can have (Type holds 16 bits).
 constexpr int64_t max_lanes = 65535;
+
+/// The smallest number by which the variable is divided, in quotients or remainders.
+class SmallestDivisor : public GraphVisitor {
+public:
+    explicit SmallestDivisor(const std::string &var) : var_(var) {
+    }
+    int64_t divisor = 0;  ///< 0: there is none
+
+private:
+    using GraphVisitor::visit;
+    void note(const Expr &a, const Expr &b) {
+        const Variable *v = a.as<Variable>();
+        const std::optional<int64_t> by = as_const_int(b);
+        if (v && v->name == var_ && by && *by > 1) {
+            divisor = divisor == 0 ? *by : std::min(divisor, *by);
+        }
+    }
+    void visit(const Div *op) override {
+        note(op->a, op->b);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Mod *op) override {
+        note(op->a, op->b);
+        GraphVisitor::visit(op);
+    }
+    const std::string &var_;
+};
+
+/// A loop of `lanes` iterations that was made of two by fuse(), as these two, if it updates in
+/// lanes that share a place; else undefined.
+Stmt as_two_loops(const For *op, int64_t lanes) {
+    if (!is_const_zero(op->min) || !contains_kind(op->body, NodeKind::Atomic)) {
+        return Stmt();
+    }
+    SmallestDivisor smallest(op->name);
+    smallest(op->body);
+    const int64_t inner = smallest.divisor;
+    if (inner == 0 || inner >= lanes || lanes % inner != 0) {
+        return Stmt();
+    }
+    const Type t = op->min.type();
+    const std::string quotient = op->name + "$quotient", remainder = op->name + "$remainder";
+    const Expr whole =
+        Variable::make(t, quotient) * make_const(t, inner) + Variable::make(t, remainder);
+    const auto loop = [&](const std::string &name, int64_t extent, const Stmt &body) {
+        return For::make(name, make_zero(t), make_const(t, extent), op->for_type, op->partition,
+                         op->device_api, body);
+    };
+    return simplify(loop(quotient, lanes / inner,
+                         loop(remainder, inner, substitute(op->name, whole, op->body))));
+}
 
 class Vectorizer : public Mutator {
 public:
@@ -38,6 +93,9 @@ private:
             << ", must be at most " << max_lanes;
         if (*lanes < 1) {
             return Stmt();
+        }
+        if (const Stmt two = as_two_loops(op, *lanes); two.defined()) {
+            return mutate(two);
         }
         const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body)
                                       : internal::widen(op, int(*lanes), ctx_);

@@ -20,7 +20,11 @@ namespace calotype {
 ///
 /// Of nested vectorised loops the inner one's lanes are innermost. What has no vector form becomes
 /// a serial loop. Within `atomic`, iterations that update one element become a reduction over
-/// lanes.
+/// lanes; a loop that fuse() made of two is two again there:
+///
+///     vectorized for xr in [0, 16) { atomic { f[xr % 8] = f[xr % 8] + g[xr] } }
+///     ->  f[ramp(0, 1, 8)] = f[ramp(0, 1, 8)] + (slice(g[ramp(0, 1, 16)], 0, 1, 8) +
+///                                                slice(g[ramp(0, 1, 16)], 8, 1, 8))
 ///
 /// Requires: flat storage; extents of vectorised loops are constant (CompileError else).
 /// Establishes: no For of ForType::Vectorized; simplified.
