@@ -48,6 +48,7 @@ constexpr int64_t largest_block = 1 << 20;
 struct Block {
     int64_t size = 1;
     bool shifts = true;  ///< all extents from `size` on are such, too: the last block is shifted
+    bool may_repeat = true;  ///< values that are there may be computed once more
 
     void join(const Block &other) {
         size = std::lcm(size, other.size);
@@ -545,11 +546,13 @@ private:
     }
 
     /// Where a window begins to be computed, of which what is new begins at `next`, if it is computed
-    /// in blocks: there, if the extent is a multiple of the block. Where it is in all iterations but
-    /// those at the ends of a loop around, and the last block of all may be shifted, not so near to
-    /// the other end that it is less than a block.
-    static Expr in_blocks(const Block &block, const Expr &next, const Expr &end, bool forward,
-                          const std::string &var) {
+    /// in blocks: there, if the extent is a multiple of the block; where the extent is another
+    /// number, as much earlier as makes it one, so that some of what is there is computed again.
+    /// Where it is a multiple in all iterations but those at the ends of a loop around, and the last
+    /// block of all may be shifted, not so near to the other end that it is less than a block.
+    static Expr in_blocks(const Block &block, const DimensionRegion &window, const Expr &next,
+                          bool forward, const std::string &var) {
+        const Expr &end = forward ? window.max : window.min;
         const auto is_multiple = [&](const Expr &extent) {
             const auto n = as_const_int(simplify(extent));
             return n && *n > 0 && *n % block.size == 0;
@@ -557,6 +560,16 @@ private:
         const Expr extent = forward ? end - next + 1 : next - end + 1;
         if (block.size == 1 || is_multiple(extent)) {
             return next;
+        }
+        if (!block.may_repeat) {
+            return Expr();
+        }
+        if (const auto n = as_const_int(simplify(extent)); n && *n > 0) {
+            const Expr more =
+                make_const(end.type(), (*n + block.size - 1) / block.size * block.size - 1);
+            const Expr begin = simplify(forward ? end - more : end + more);
+            const bool is_less = can_prove(forward ? window.min < begin : begin < window.max);
+            return is_less ? begin : Expr();
         }
         if (!block.shifts || !is_multiple(MovingPart(var).mutate(extent))) {
             return Expr();
@@ -590,9 +603,8 @@ private:
             return false;  // successive regions do not overlap
         }
         Block block = block_to_slide(f, d);
-        block.shifts = block.shifts && !f.schedule().async;  // nobody reads what is computed again
-        const Expr begin =
-            in_blocks(block, next, forward ? window.max : window.min, forward, loop->name);
+        block.may_repeat = !f.schedule().async;  // nobody reads what is computed again
+        const Expr begin = in_blocks(block, window, next, forward, loop->name);
         if (!begin.defined()) {
             return false;  // more would be computed than is needed
         }

@@ -24,10 +24,10 @@ namespace calotype {
 /// Along one dimension a loop, in which the region required must move in one direction, all stages
 /// being pure; the other dimensions must not depend on the loop. If the region is the same for all
 /// iterations, the first one computes it. Nothing slides where the order of iterations is free,
-/// where production is conditional, or where the dimension is split so that its loops would compute
-/// more than what is new, or where the ends of the region are longer than is looked into
-/// (written_size.h). Where something is folded by a given factor, iterations before the first
-/// fill the windows instead: warm_up.h.
+/// where production is conditional, or where the ends of the region are longer than is looked into
+/// (written_size.h). Where loops make blocks whose size does not divide what is new, some of what is
+/// there is computed again, as much as whole blocks need, if that is less than all. Where something
+/// is folded by a given factor, iterations before the first fill the windows instead: warm_up.h.
 ///
 /// The condition is likely: partition_loops gives the first iteration, which fills the window, code
 /// of its own, and in all others the extent of what is new is a constant wherever the window moves

@@ -163,6 +163,28 @@ TEST_F(Windows, an_update_slides_with_its_definition) {
     EXPECT_EQ(count(), 10 * 22);
 }
 
+TEST_F(Windows, slide_where_a_stage_makes_two_rows_at_a_time) {
+    for (bool folds : {false, true}) {
+        SCOPED_TRACE(folds);
+        Func h("h"), k("k");
+        k(x, y) = counted(x + 100 * y);
+        h(x, y) = k(x, y);
+        h(0, y) += h(1, y) - h(0, y) - 1;
+        h(x, y) = counted(h(x, y));
+        f = Func("f");
+        f(x, y) = h(x, y) + h(x, y + 1) + h(x, y + 2);
+        h.store_root().compute_at(f, y).unroll(y, 2, TailStrategy::RoundUp);
+        k.store_root().compute_at(f, y);
+        if (folds) {
+            h.fold_storage(y, 4);
+        }
+        // Of h three rows, then in each iteration the new one and the one before: two in all of
+        // them where iterations before the first fill a window that is folded. Of k each row once,
+        // and what is beyond the three.
+        EXPECT_LE(count(), 10 * (folds ? 22 * 2 : 3 + 19 * 2) + 10 * (22 + 1));
+    }
+}
+
 TEST_F(Windows, an_update_of_a_fixed_row_does_not_slide) {
     Func h("h");
     h(x, y) = counted(x + 100 * y);
