@@ -47,6 +47,27 @@ TEST(Tails, predicated_loads_and_stores) {
     }
 }
 
+// A producer's blocks are shifted over what earlier tiles needed: they ask for no more of inputs.
+TEST(Tails, of_producers_in_the_last_tile_need_no_more_of_inputs) {
+    for (int width : {130, 67, 64, 20}) {
+        ImageParam in(Int(32), 2, "in");
+        Func g("g"), h("h"), f("f");
+        g(x, y) = in(x, y) + 1;
+        h(x, y) = g(x, y) * 2;
+        f(x, y) = h(x, y) + h(x + 1, y);
+        f.split(x, xo, xi, 64, TailStrategy::GuardWithIf).vectorize(xi, 8);
+        h.compute_at(f, xo).split(x, x, xi, 16, TailStrategy::ShiftInwards);
+        g.compute_at(h, x).vectorize(x, 4, TailStrategy::ShiftInwards);
+        f.infer_input_bounds({width, 2});
+        EXPECT_EQ(in.get().dim(0).extent(), width + 1);
+        EXPECT_EQ(in.get().dim(0).min(), 0);
+        Buffer<int> input(width + 1, 2);
+        input.fill([](int i, int j) { return i * 3 + j; });
+        in.set(input);
+        expect_all(f.realize({width, 2}), [](int i, int j) { return 2 * (6 * i + 3 + 2 * j + 2); });
+    }
+}
+
 TEST(Tails, what_they_need_of_inputs) {
     const std::pair<TailStrategy, int> cases[] = {{TailStrategy::RoundUp, 32},
                                                   {TailStrategy::GuardWithIf, 30},

@@ -136,6 +136,15 @@ Expr rounded_extent(const LoopGraph &graph, const LoopStep &s, const Expr &exten
 
 }  // namespace
 
+Expr shifted_extent(const LoopGraph &graph, int loop, const Expr &extent) {
+    const LoopStep *s = graph.replaced_by(loop);
+    while (s && s->kind == Split::Kind::Rename) {
+        s = graph.replaced_by(s->outer);
+    }
+    const bool shifts = s && s->kind == Split::Kind::Split && shifts_inwards(s->tail);
+    return shifts ? simplify(max(extent, s->factor)) : extent;
+}
+
 Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
     const LoopStep *s = graph.replaced_by(loop);
     if (!s || s->kind == Split::Kind::Fuse) {

@@ -35,4 +35,7 @@ SplitEffect split_loops(const std::string &func, int stage, const internal::Loop
 /// round up or shift.
 Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
 
+/// What of it is due to a tail that is shifted: at least one block.
+Expr shifted_extent(const internal::LoopGraph &graph, int loop, const Expr &extent);
+
 }  // namespace calotype

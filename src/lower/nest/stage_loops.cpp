@@ -278,6 +278,15 @@ private:
                                                            names::var(names::loop_min(loop)));
     }
 
+    /// Whether, where less than a block is required, the block lies before the end of it rather than
+    /// beyond its start: in a loop's last tile, what is before it is what tiles before it needed. Not
+    /// at root, where nothing is, nor where storage outlives the loop, which holds what was computed.
+    bool shifts_over_earlier() const {
+        const FuncSchedule &s = f_.schedule();
+        return !s.compute_level.is_root() && s.store_level == s.compute_level &&
+               !f_.has_extern_definition();
+    }
+
     void apply_splits() {
         for (const PureVar &v : pure_vars(f_, stage_)) {
             // The loops of splits may cover more than is required.
@@ -285,8 +294,16 @@ private:
                        max = names::var(names::stage_max(f_.name(), stage_, v.name));
             const Expr extent = simplify(max - min + 1),
                        covered = covered_extent(graph_, v.dimension, extent);
-            add_base_range(v.name, min,
-                           covered.same_as(extent) ? max : simplify(min + covered - 1));
+            const Expr shifted =
+                shifts_over_earlier() ? shifted_extent(graph_, v.dimension, extent) : extent;
+            if (equal(covered, extent)) {
+                add_base_range(v.name, min, max);
+            } else if (equal(shifted, extent)) {
+                add_base_range(v.name, min, simplify(min + covered - 1));
+            } else {
+                add_base_range(v.name, simplify(max - shifted + 1),
+                               simplify(max + (covered - shifted)));
+            }
         }
         for (const ReductionVariable &rv : schedule_.rvars) {
             Expr min = qualify(rv.min, f_, stage_), extent = qualify(rv.extent, f_, stage_);
