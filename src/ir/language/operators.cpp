@@ -237,7 +237,7 @@ Expr select(Expr condition, Expr true_value, Expr false_value) {
     check_defined("select", condition);
     check_defined("select", true_value, false_value);
     const auto is_int_literal = [](const Expr &e) {
-        return e.type().element_of() == Int(32) && is_const(e);
+        return e.type().is_int() && is_const(e);
     };
     if (is_int_literal(condition)) {
         condition = cast(Bool(), std::move(condition));

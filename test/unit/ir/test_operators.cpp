@@ -188,6 +188,16 @@ TEST(OperatorErrors, ConstantsThatDoNotFit) {
     EXPECT_COMPILE_ERROR(mod_round_to_zero(i32, 0), "mod_round_to_zero by zero");
 }
 
+// Of whatever width the constant is.
+TEST(Operators, ConstantsOfASelectTakeTheTypeOfTheOtherValue) {
+    const Expr narrow = cast(Int(16), 0);
+    EXPECT_EQ(select(p, narrow, f32).type(), Float(32));
+    EXPECT_EQ(select(p, u8, narrow).type(), UInt(8));
+    EXPECT_EQ(select(p, narrow, i32).type(), Int(32));
+    EXPECT_COMPILE_ERROR(select(p, i16, f32), "the values of a select have types int16 and "
+                                              "float32, must have one type; cast one of them");
+}
+
 TEST(OperatorErrors, Choice) {
     EXPECT_COMPILE_ERROR(select(i32, f32, f32),
                          "the condition of a select has type int32, must be bool");
