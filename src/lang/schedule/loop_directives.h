@@ -40,7 +40,8 @@ public:
     ///     ->
     ///     for fused < n * m: outer = fused / m, inner = fused % m, ...
     Self &fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused);
-    /// Give a loop another name.
+    /// Give a loop another name. From a loop that has it already, the name is taken away: that loop stays as it is,
+    /// and cannot be named any more.
     Self &rename(const VarOrRVar &old_name, const VarOrRVar &new_name);
     /// Put loops into this order, innermost first. Loops that are not named keep their places.
     ///     reorder(y, x):   for y: for x: ...   ->   for x: for y: ...

@@ -245,24 +245,36 @@ void LoopEditor::check_race_of_fused(const Dim &dim, const Dim &other) const {
 
 void LoopEditor::rename(const VarOrRVar &old_name, const VarOrRVar &new_name) {
     const size_t i = find("rename", old_name);
-    check_new_name("rename", new_name, {});
     check_same_kind("rename", old_name, new_name);
+    if (old_name.name() == new_name.name()) {
+        return;
+    }
+    // A loop that has the name already stays, under a name that no program says.
+    const std::vector<Dim> &dims = schedule().dims;
+    for (size_t k = 0; k < dims.size(); k++) {
+        if (dims[k].var == new_name.name()) {
+            set_name(k, name_inner(new_name).name());
+        }
+    }
+    set_name(i, new_name.name());
+}
+
+void LoopEditor::set_name(size_t dim, const std::string &name) {
+    const std::string old_name = schedule().dims[dim].var;
     // A loop that a directive made gets its name there.
     const LoopGraph graph = loop_graph();
-    const int loop = graph.find(old_name.name()), made_by = graph.loop(loop).made_by;
-    schedule().dims[i].var = new_name.name();
+    const int loop = graph.find(old_name), made_by = graph.loop(loop).made_by;
+    schedule().dims[dim].var = name;
     if (made_by >= 0) {
         const LoopStep &step = graph.steps()[size_t(made_by)];
         Split &made = schedule().splits[size_t(made_by)];
-        (step.old == loop     ? made.old_var
-         : step.inner == loop ? made.inner
-                              : made.outer) = new_name.name();
+        (step.old == loop ? made.old_var : step.inner == loop ? made.inner : made.outer) = name;
         return;
     }
     Split s;
     s.kind = Split::Kind::Rename;
-    s.old_var = old_name.name();
-    s.outer = new_name.name();
+    s.old_var = old_name;
+    s.outer = name;
     schedule().splits.push_back(s);
 }
 

@@ -49,6 +49,7 @@ private:
     void check_fuse(size_t inner, size_t outer) const;
     void check_race_of_fused(const Dim &dim, const Dim &other) const;
     void check_blend(const Dim &dim, ForType type) const;
+    void set_name(size_t dim, const std::string &name);
     LoopGraph loop_graph() const;
     void check_no_specializations(const char *directive) const;
     std::string loops_as_text() const;

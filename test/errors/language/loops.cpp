@@ -30,8 +30,10 @@ TEST(Loops, name_already_taken) {
     EXPECT_COMPILE_ERROR(f.split(x, xo, y, 4), "split of taken: there is already a loop y");
     EXPECT_COMPILE_ERROR(f.split(x, xo, xo, 4), "split of taken: both new loops are named xo");
     f.split(x, xo, xi, 4);
-    EXPECT_COMPILE_ERROR(f.rename(y, xi), "rename of taken: there is already a loop xi");
-    f.rename(y, x);  // there is no other loop x any more
+    f.rename(y, xi);  // the loop that was named xi has no name of the program's any more
+    EXPECT_COMPILE_ERROR(f.rename(u, xi),
+                         "rename of taken: there is no loop u, the loops are xi$i, xo, xi");
+    f.rename(xi, x);  // there is no other loop x any more
 }
 
 TEST(Loops, factor) {

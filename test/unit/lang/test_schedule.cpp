@@ -130,6 +130,15 @@ TEST(Schedule, fuse_and_rename) {
     EXPECT_EQ(g.function().stage(0)->schedule.splits.size(), 2u);
 }
 
+// The loop that had the name stays where it is, the program's name is that of the other one.
+TEST(Schedule, rename_takes_a_name_away) {
+    Func f = two_dimensional("taken_f");
+    f.split(x, xo, xi, 4).rename(y, xi);
+    EXPECT_EQ(loops(f), "xi$i xo xi");
+    f.vectorize(xi, 8);
+    EXPECT_EQ(loops(f), "xi$i xo xi$i1:vectorized xi");
+}
+
 TEST(Schedule, gpu) {
     Func f = two_dimensional("gpu_f"), g = two_dimensional("gpu_g");
     f.gpu_tile(x, y, xi, yi, 16, 8);
