@@ -15,6 +15,7 @@
 #include "pipeline/infer_arguments.h"
 #include "pipeline/inlined_calls.h"
 #include "pipeline/level_text.h"
+#include "support/text.h"
 
 namespace calotype {
 
@@ -225,15 +226,15 @@ public:
         if (state == Done) {
             return;
         }
-        user_assert(state != Open) << "func " << f.name() << " is computed with " << group
-                                   << ", but one of them depends on the other";
-        state = Open;
         std::vector<std::string> members;
         for (const auto &entry : group_of_) {
             if (entry.second == group) {
                 members.push_back(entry.first);
             }
         }
+        user_assert(state != Open) << "funcs " << join(members, ", ")
+                                   << " are computed together, but one of them depends on another";
+        state = Open;
         for (const std::string &name : members) {
             for (const auto &callee : find_direct_calls(env_.at(name), env_)) {
                 internal_assert(env_.count(callee.first))

@@ -120,6 +120,17 @@ TEST_F(Contradictions, MemoizedInSharedLoops) {
                                          f.name() + " by compute_with");
 }
 
+TEST_F(Contradictions, SharedLoopsOfAProducerAndAConsumerOfAnother) {
+    f(x, y) = x + y;
+    g(x, y) = f(x, y) + 1;
+    h(x, y) = f(x, y) + g(x, y);
+    f.compute_root();
+    g.compute_root().compute_with(f, y);
+    EXPECT_COMPILE_ERROR(compile(h), "funcs " + f.name() + ", " + g.name() +
+                                         " are computed together, but one of them depends on "
+                                         "another");
+}
+
 TEST_F(Contradictions, TwoEvictionKeys) {
     f(x) = x;
     f.compute_root().memoize(EvictionKey(42));
