@@ -3,6 +3,7 @@
 // place.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -127,6 +128,29 @@ TEST(Math, UnaryFunctions) {
                 check<float>(target, lanes, f);
                 check<double>(target, lanes, f);
             }
+        }
+    }
+}
+
+// A product that underflows takes a processor many times as long as another one: where the result is
+// zero, there is none.
+template<typename T>
+void check_zero_without_underflow(const Target &target, int lanes) {
+    const T inf = std::numeric_limits<T>::infinity();
+    std::vector<T> x = {T(-800), T(-1000), T(-1e5), T(-1e30), -inf, T(-900), T(-2000), T(-1e10)};
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const std::vector<T> out =
+        map1<T, T>(target, lanes, x, [](Expr e) { return exp(std::move(e)); });
+    EXPECT_FALSE(std::fetestexcept(FE_UNDERFLOW))
+        << "lanes " << lanes << " of " << sizeof(T) * 8 << " bits on " << target.to_string();
+    EXPECT_EQ(out, std::vector<T>(x.size(), T(0)));
+}
+
+TEST(Math, ExpThatIsZero) {
+    for (const Target &target : runnable_targets()) {
+        for (int lanes : {1, 8}) {
+            check_zero_without_underflow<float>(target, lanes);
+            check_zero_without_underflow<double>(target, lanes);
         }
     }
 }

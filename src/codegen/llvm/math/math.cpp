@@ -119,12 +119,13 @@ Value *MathEmitter::scale(Value *x, Value *n) {
 
 // exp(x + low) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
 Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
-    // Beyond these limits the result is infinity or zero; NaN passes through.
+    // Beyond these limits the result is infinity or zero; NaN passes through. Where it is zero, that is
+    // chosen at the end: a product that underflows takes a processor a hundred cycles and more.
     double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
     Value *clamped =
         b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high_limit)), constant(high_limit), x);
-    clamped =
-        b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(low_limit), clamped);
+    Value *underflows = b_.CreateFCmpOLT(x, constant(low_limit));
+    clamped = b_.CreateSelect(underflows, constant(0.0), clamped);
     Value *n_bits;
     Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
     SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
@@ -135,8 +136,9 @@ Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
     }
     Value *p = kernel(r, table::exp32, table::exp64);
     p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
-    return scale(p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent))))
-                             : n_bits);
+    Value *result = scale(
+        p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent)))) : n_bits);
+    return b_.CreateSelect(underflows, constant(0.0), result);
 }
 
 Value *MathEmitter::exp(Value *x) {
