@@ -546,7 +546,8 @@ private:
             sometimes(50, "ring_buffer(2)", [&] { func(i).ring_buffer(2); });
         }
         sometimes(p_.windows ? 15 : 5, "async()", [&] { func(i).async(); });
-        sometimes(p_.full && store < 0 ? 20 : 0, "memoize()", [&] { func(i).memoize(); });
+        const bool is_whole = chains_[size_t(i)].empty();  // not in parts of what is stored
+        sometimes(p_.full && is_whole ? 20 : 0, "memoize()", [&] { func(i).memoize(); });
     }
 
     void hoist(int i, const std::vector<Level> &all, int level) {

@@ -197,6 +197,25 @@ void check_binary(const Target &target, const char *name, Expr (*make)(Expr, Exp
     }
 }
 
+/// Where the result is nearly too large or too small, an error of the logarithm counts most.
+TEST(Math, PowersNearTheEndsOfTheRange) {
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> base(0.5, 1.5), exponent(-87, 87);
+    std::vector<float> a, b;
+    while (a.size() < 4096) {
+        a.push_back(float(base(random)));
+        b.push_back(float(exponent(random) / std::log(double(a.back()))));
+    }
+    for (const Target &target : runnable_targets()) {
+        auto out =
+            map2<float, float, float>(target, 8, a, b, [](Expr x, Expr y) { return pow(x, y); });
+        for (size_t i = 0; i < a.size(); i++) {
+            EXPECT_LE(ulps(out[i], powl(a[i], b[i])), 4)
+                << a[i] << " to the " << b[i] << " is " << out[i] << " on " << target.to_string();
+        }
+    }
+}
+
 TEST(Math, BinaryFunctions) {
     for (const Target &target : runnable_targets()) {
         check_binary<float>(

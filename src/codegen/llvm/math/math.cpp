@@ -204,30 +204,34 @@ MathEmitter::Pair MathEmitter::two_product(Value *a, Value *b) {
     return {high, b_.CreateFAdd(low, b_.CreateFMul(al, bl))};
 }
 
-// log(x) of positive finite float64 to about 64 bits, as log() but with the errors of s and of the
-// sums kept.
+// log(x) of what is positive and finite to ten bits more than the type has, as log() but with the
+// errors of s and of the sums kept.
 MathEmitter::Pair MathEmitter::log_pair(Value *x) {
     Value *m, *e;
     split_exponent(x, &m, &e);
     Value *f = b_.CreateFSub(m, constant(1.0));
     Value *d = b_.CreateFAdd(constant(2.0), f);
     Value *d_low = b_.CreateFSub(f, b_.CreateFSub(d, constant(2.0)));
-    Value *s = b_.CreateFDiv(f, d);
+    Value *inverse = b_.CreateFDiv(constant(1.0), d);
+    Value *s = b_.CreateFMul(f, inverse);
     Pair sd = two_product(s, d);
     Value *rest = b_.CreateFSub(b_.CreateFSub(f, sd.high), sd.low);
     rest = b_.CreateFSub(rest, b_.CreateFMul(s, d_low));
-    Value *s_low = b_.CreateFDiv(rest, d);
+    Value *s_low = b_.CreateFMul(rest, inverse);
     Value *z = b_.CreateFMul(s, s);
     Value *cubic = b_.CreateFMul(b_.CreateFMul(s, z), kernel(z, table::log32, table::log64));
     Value *two_s = b_.CreateFMul(constant(2.0), s);
     // e log(2), then 2 s, then the small terms: each larger than the next.
-    Value *base = b_.CreateFMul(e, constant(ln2_64.high));
+    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
+    Value *base = b_.CreateFMul(e, constant(ln2.high));
     Value *high = b_.CreateFAdd(base, two_s);
     Value *b_part = b_.CreateFSub(high, base);
     Value *lost = b_.CreateFAdd(b_.CreateFSub(base, b_.CreateFSub(high, b_part)),
                                 b_.CreateFSub(two_s, b_part));
-    Value *low = multiply_add(s_low, constant(2.0), cubic);
-    low = b_.CreateFAdd(low, multiply_add(e, constant(ln2_64.low), lost));
+    // 2 s + 2/3 s^3 grows by 2 + 2 s^2.
+    Value *slope = b_.CreateFAdd(constant(2.0), b_.CreateFAdd(z, z));
+    Value *low = multiply_add(s_low, slope, cubic);
+    low = b_.CreateFAdd(low, multiply_add(e, constant(ln2.low), lost));
     Value *sum = b_.CreateFAdd(high, low);
     return {sum, b_.CreateFAdd(b_.CreateFSub(high, sum), low)};
 }
@@ -259,31 +263,24 @@ Value *MathEmitter::pow_specials(Value *magnitude, Value *x, Value *y) {
 }
 
 // |x|^y = exp(y log|x|), the product to twice the digits.
-Value *MathEmitter::pow_double(Value *x, Value *y) {
+Value *MathEmitter::pow_magnitude(Value *x, Value *y) {
     Value *ax = absolute(x);
     Pair l = log_pair(ax);
-    Pair product = two_product(y, l.high);
+    // Infinity and NaN are their own logarithms.
+    Value *is_finite = b_.CreateFCmpOLT(ax, constant(infinity));
+    Value *is_zero = b_.CreateFCmpOEQ(ax, constant(0.0));
+    Value *high = b_.CreateSelect(is_finite, l.high, ax);
+    high = b_.CreateSelect(is_zero, constant(-infinity), high);
+    Pair product = two_product(y, high);
     Value *low = multiply_add(y, l.low, product.low);
     // Where the product is out of range its low part may be no number.
     Value *in_range = b_.CreateFCmpOLT(absolute(product.high), constant(1000.0));
     low = b_.CreateSelect(in_range, low, constant(0.0));
-    Value *result = exp_scaled(product.high, low, 0);
-    Value *ordinary =
-        b_.CreateAnd(b_.CreateFCmpOGT(ax, constant(0.0)), b_.CreateFCmpOLT(ax, constant(infinity)));
-    // Zero, infinity and NaN: their simple logarithms do.
-    return b_.CreateSelect(ordinary, result, exp(b_.CreateFMul(y, log(ax))));
+    return exp_scaled(product.high, low, 0);
 }
 
 Value *MathEmitter::pow(Value *x, Value *y) {
-    if (is_double()) {
-        return pow_specials(pow_double(x, y), x, y);
-    }
-    // float64 has the digits to spare.
-    MathEmitter wide(f_, type_.with_bits(64));
-    Value *wx = b_.CreateFPExt(absolute(x), wide.float_type_),
-          *wy = b_.CreateFPExt(y, wide.float_type_);
-    Value *magnitude = b_.CreateFPTrunc(wide.exp(b_.CreateFMul(wy, wide.log(wx))), float_type_);
-    return pow_specials(magnitude, x, y);
+    return pow_specials(pow_magnitude(x, y), x, y);
 }
 
 // h - 1 / (4 h) with h = exp(|x|) / 2; near zero by its own polynomial.
