@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct LoopInfo {
     std::vector<std::string> stands_for;  ///< the loops of theirs that this one is, by name
 };
 
-/// Facts of one lowering. Passes add to `loops`, `lane_storage`, `names` and `device_modules`; the
+/// Facts of one lowering. Passes add to `loops`, `moves_on`, `lane_storage`, `names` and `device_modules`; the
 /// rest is fixed once the nest is built.
 struct LowerContext {
     Target target;
@@ -47,6 +48,9 @@ struct LowerContext {
     internal::FuncValueBounds
         func_bounds;  ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
+    /// By the name of a Func: loops between its storage and its production in each of whose iterations
+    /// it is computed where earlier ones did not. From slide_windows.
+    std::map<std::string, std::set<std::string>> moves_on;
     /// What the schedule says of storage in kernels that lanes alone share: place_kernel_storage.
     std::map<std::string, MemoryType> lane_storage;
     internal::UniqueNames names;               ///< fresh names of this lowering

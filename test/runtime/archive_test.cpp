@@ -85,9 +85,9 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__tls_get_addr", "__stack_chk_fail", "atexit", "calloc", "clock_gettime", "close",
         "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getpid", "malloc", "memcmp",
         "memcpy", "memmove", "memset", "mincore", "open", "realloc", "realpath", "posix_memalign",
-        "remove", "sched_getaffinity", "secure_getenv", "snprintf", "strcasecmp", "strcmp",
-        "strerror", "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf",
-        "usleep", "write",
+        "remove", "sched_getaffinity", "sched_yield", "secure_getenv", "snprintf", "strcasecmp",
+        "strcmp", "strerror", "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall",
+        "sysconf", "usleep", "write",
         // libc, for the persistent store of device code
         "closedir", "faccessat", "fcntl", "fdopendir", "flock", "fstat", "fstatat", "fsync",
         "futimens", "geteuid", "memmem", "mkdir", "mkdirat", "openat", "qsort", "read", "readdir",

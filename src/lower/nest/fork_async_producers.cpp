@@ -411,7 +411,20 @@ private:
         if (!is_async(op->name)) {
             return Mutator::visit(op);
         }
-        return with(op, &Realize::body, fork(op->name, op->body, Expr()));
+        const Expr copies = computes_again(op->name, op->body) ? Expr(1) : Expr();
+        return with(op, &Realize::body, fork(op->name, op->body, copies));
+    }
+
+    /// Whether values are computed again that iterations before may still be read: in several steps,
+    /// between which they are not what they were.
+    bool computes_again(const std::string &name, const Stmt &body) const {
+        const Function &f = ctx_.env.at(name);
+        const auto moves = ctx_.moves_on.find(name);
+        const auto repeats = [&](const For *loop) {
+            const bool moves_on = moves != ctx_.moves_on.end() && moves->second.count(loop->name);
+            return !moves_on && produces(loop->body, name);
+        };
+        return (f.stages() > 1 || f.has_extern_definition()) && contains<For>(body, repeats);
     }
 
     Stmt visit(const HoistedStorage *op) override {

@@ -184,9 +184,11 @@ void validate_names(const LowerContext &ctx) {
 void validate_groups(const LowerContext &ctx) {
     for (const std::vector<std::string> &group : ctx.fused_groups) {
         for (const std::string &name : group) {
-            user_assert(group.size() == 1 || !ctx.env.at(name).schedule().memoized)
-                << "func " << name << " cannot be memoized: its loops are shared with func "
-                << (name == group[0] ? group[1] : group[0]) << " by compute_with";
+            const FuncSchedule &schedule = ctx.env.at(name).schedule();
+            user_assert(group.size() == 1 || !(schedule.memoized || schedule.async))
+                << "func " << name << " cannot be " << (schedule.async ? "async" : "memoized")
+                << ": its loops are shared with func " << (name == group[0] ? group[1] : group[0])
+                << " by compute_with";
         }
     }
 }

@@ -160,6 +160,7 @@ public:
     }
     NewValues new_values;
     std::map<const For *, WarmUp> warm_ups;
+    std::map<std::string, std::set<std::string>> moves_on;  ///< LowerContext::moves_on
 
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -600,6 +601,7 @@ private:
         const Expr previous_end = substitute(loop->name, i - 1, forward ? window.max : window.min);
         const Expr next = simplify(forward ? previous_end + 1 : previous_end - 1);
         if (can_prove(forward ? window.min >= next : window.max <= next)) {
+            moves_on[f.name()].insert(loop->name);
             return false;  // successive regions do not overlap
         }
         Block block = block_to_slide(f, d);
@@ -629,6 +631,7 @@ private:
             new_values[change.first] = change.second;
         }
         slides_[loop].push_back(std::move(slide));
+        moves_on[f.name()].insert(loop->name);
         return true;
     }
 
@@ -724,6 +727,7 @@ private:
 Stmt slide_windows(const Stmt &s, LowerContext &ctx) {
     FindSlides finder(ctx, s);
     finder(s);
+    ctx.moves_on = finder.moves_on;
     return finder.new_values.empty() ? s : Rewrite(finder, ctx).mutate(s);
 }
 

@@ -120,6 +120,17 @@ TEST_F(Contradictions, MemoizedInSharedLoops) {
                                          f.name() + " by compute_with");
 }
 
+TEST_F(Contradictions, AsyncInSharedLoops) {
+    f(x, y) = x + y;
+    g(x, y) = x - y;
+    h(x, y) = f(x, y) + g(x, y);
+    f.compute_root().async();
+    g.compute_root().compute_with(f, y);
+    EXPECT_COMPILE_ERROR(compile(h), "func " + f.name() +
+                                         " cannot be async: its loops are shared with func " +
+                                         g.name() + " by compute_with");
+}
+
 TEST_F(Contradictions, SharedLoopsOfAProducerAndAConsumerOfAnother) {
     f(x, y) = x + y;
     g(x, y) = f(x, y) + 1;
