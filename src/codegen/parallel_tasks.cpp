@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/queries.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {
@@ -25,6 +26,15 @@ int threads_needed(const Stmt &s) {
     return count.needed;
 }
 
+/// The acquisition that s is, if it is the same in each iteration of the loop (may be null): only
+/// then can it be made before an iteration begins.
+const Acquire *acquired_before(const Stmt &s, const For *loop) {
+    const Acquire *op = s.as<Acquire>();
+    const bool varies =
+        op && loop && (uses_var(op->count, loop->name) || uses_var(op->semaphore, loop->name));
+    return varies ? nullptr : op;
+}
+
 void collect(const Stmt &s, std::vector<ParallelTask> *tasks) {
     if (const Fork *fork = s.as<Fork>()) {
         collect(fork->first, tasks);
@@ -35,14 +45,17 @@ void collect(const Stmt &s, std::vector<ParallelTask> *tasks) {
     task.body = s;
     const For *loop = s.as<For>();
     const bool is_parallel = loop && loop->for_type == ForType::Parallel;
-    if (is_parallel || (loop && loop->for_type == ForType::Serial && loop->body.as<Acquire>())) {
+    const bool is_serial =
+        loop && loop->for_type == ForType::Serial && acquired_before(loop->body, loop);
+    if (is_parallel || is_serial) {
         task.loop_variable = loop->name;
         task.min = loop->min;
         task.extent = loop->extent;
         task.serial = !is_parallel;
         task.body = loop->body;
     }
-    while (const Acquire *acquire = task.body.as<Acquire>()) {
+    while (const Acquire *acquire =
+               acquired_before(task.body, is_parallel || is_serial ? loop : nullptr)) {
         task.acquires.emplace_back(acquire->semaphore, acquire->count);
         task.body = acquire->body;
     }

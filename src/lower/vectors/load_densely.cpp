@@ -161,7 +161,10 @@ private:
         for (const StridedLoad *load : cluster) {
             plan_.slices[{load->place->number, load->load}] = {dense, load->offset - dense->first};
         }
-        share(group, cluster, dense);
+        // A let would have all columns, which the two loads that overlap leave out.
+        if (!dense->overlapping) {
+            share(group, cluster, dense);
+        }
     }
 
     /// Where a dense load can begin that touches nothing but what lies between elements that are

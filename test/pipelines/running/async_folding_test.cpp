@@ -52,6 +52,33 @@ TEST(AsyncFolding, windows_that_come_to_an_end) {
     }
 }
 
+/// All room is taken in the first iteration of a loop, and none in others.
+TEST(AsyncFolding, all_of_it_at_once) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x % 21, y % 13) + f((x + 5) % 21, (y + x) % 13);
+    f.store_at(g, y).compute_at(g, x).fold_storage(y, 16).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = g.realize({40, 20});
+        result.for_each_element([&](int i, int j) {
+            ASSERT_EQ(result(i, j), i % 21 + 10 * (j % 13) + (i + 5) % 21 + 10 * ((j + i) % 13));
+        });
+    }
+}
+
+/// What is computed again in several steps is between them not what it was.
+TEST(AsyncFolding, updates_of_what_is_stored_already) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + 10 * y);
+    f(x, y) += 1000;
+    g(x, y) = slowly(f(x, -y) + f(x, y + 1));
+    f.store_root().compute_at(g, y).async();
+    for (int again = 0; again < 20; again++) {
+        Buffer<int> result = g.realize({50, 20});
+        result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), 2 * i + 2010); });
+    }
+}
+
 TEST(AsyncFolding, rows_of_which_points_slide) {
     for (const bool by_points : {false, true}) {
         Func f("f"), g("g");
