@@ -45,17 +45,16 @@ void collect(const Stmt &s, std::vector<ParallelTask> *tasks) {
     task.body = s;
     const For *loop = s.as<For>();
     const bool is_parallel = loop && loop->for_type == ForType::Parallel;
-    const bool is_serial =
-        loop && loop->for_type == ForType::Serial && acquired_before(loop->body, loop);
-    if (is_parallel || is_serial) {
+    const bool is_loop = is_parallel || (loop && loop->for_type == ForType::Serial &&
+                                         acquired_before(loop->body, loop));
+    if (is_loop) {
         task.loop_variable = loop->name;
         task.min = loop->min;
         task.extent = loop->extent;
         task.serial = !is_parallel;
         task.body = loop->body;
     }
-    while (const Acquire *acquire =
-               acquired_before(task.body, is_parallel || is_serial ? loop : nullptr)) {
+    while (const Acquire *acquire = acquired_before(task.body, is_loop ? loop : nullptr)) {
         task.acquires.emplace_back(acquire->semaphore, acquire->count);
         task.body = acquire->body;
     }

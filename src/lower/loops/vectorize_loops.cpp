@@ -9,7 +9,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/loops/widen.h"
 
 namespace calotype {
@@ -21,32 +21,20 @@ namespace {
 /// Lanes that a vector can have (Type holds 16 bits).
 constexpr int64_t max_lanes = 65535;
 
-/// The smallest number by which the variable is divided, in quotients or remainders.
-class SmallestDivisor : public GraphVisitor {
-public:
-    explicit SmallestDivisor(const std::string &var) : var_(var) {
-    }
-    int64_t divisor = 0;  ///< 0: there is none
-
-private:
-    using GraphVisitor::visit;
-    void note(const Expr &a, const Expr &b) {
-        const Variable *v = a.as<Variable>();
-        const std::optional<int64_t> by = as_const_int(b);
-        if (v && v->name == var_ && by && *by > 1) {
+/// The smallest number by which the variable is divided, in quotients or remainders; 0: by none.
+int64_t smallest_divisor(const Stmt &s, const std::string &var) {
+    int64_t divisor = 0;
+    const auto note = [&](const auto *op) {
+        const Variable *v = op->a.template as<Variable>();
+        const std::optional<int64_t> by = as_const_int(op->b);
+        if (v && v->name == var && by && *by > 1) {
             divisor = divisor == 0 ? *by : std::min(divisor, *by);
         }
-    }
-    void visit(const Div *op) override {
-        note(op->a, op->b);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Mod *op) override {
-        note(op->a, op->b);
-        GraphVisitor::visit(op);
-    }
-    const std::string &var_;
-};
+    };
+    for_each<Div>(s, note);
+    for_each<Mod>(s, note);
+    return divisor;
+}
 
 /// A loop of `lanes` iterations that was made of two by fuse(), as these two, if it updates in
 /// lanes that share a place; else undefined.
@@ -54,9 +42,7 @@ Stmt as_two_loops(const For *op, int64_t lanes) {
     if (!is_const_zero(op->min) || !contains_kind(op->body, NodeKind::Atomic)) {
         return Stmt();
     }
-    SmallestDivisor smallest(op->name);
-    smallest(op->body);
-    const int64_t inner = smallest.divisor;
+    const int64_t inner = smallest_divisor(op->body, op->name);
     if (inner == 0 || inner >= lanes || lanes % inner != 0) {
         return Stmt();
     }

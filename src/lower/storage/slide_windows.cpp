@@ -727,7 +727,7 @@ private:
 Stmt slide_windows(const Stmt &s, LowerContext &ctx) {
     FindSlides finder(ctx, s);
     finder(s);
-    ctx.moves_on = finder.moves_on;
+    ctx.moves_on = std::move(finder.moves_on);
     return finder.new_values.empty() ? s : Rewrite(finder, ctx).mutate(s);
 }
 
