@@ -5,6 +5,7 @@
 // with F16C's instructions or, on older machines and for bfloat16, in integer arithmetic. From
 // float64 the way leads over float32 rounded to odd, so that the two roundings together give what
 // one would.
+#include "codegen/llvm/bfloat16_nans.h"
 #include "codegen/llvm/emitter.h"
 #include "support/error.h"
 
@@ -139,6 +140,9 @@ Value *FunctionEmitter::float32_to_small_float(Value *v, Type to) {
     if (to.is_bfloat()) {
         Value *odd = b_.CreateAnd(b_.CreateLShr(bits, 16), int_constant(i32, 1));
         Value *rounded = b_.CreateAdd(b_.CreateAdd(bits, int_constant(i32, 0x7fff)), odd);
+        if (has_nans_of_bfloat16(v)) {
+            return b_.CreateTrunc(b_.CreateLShr(rounded, 16), i16);
+        }
         Value *quiet = b_.CreateOr(bits, int_constant(i32, 0x400000));
         return b_.CreateTrunc(b_.CreateLShr(b_.CreateSelect(is_nan, quiet, rounded), 16), i16);
     }

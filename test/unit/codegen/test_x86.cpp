@@ -3,6 +3,8 @@
 // that use them give the right sums.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <random>
 
 #include "ir/constants.h"
@@ -443,6 +445,68 @@ TEST(X86, SumsOfBfloat16ProductsAreThoseOfFloats) {
             EXPECT_EQ(out[i], expected) << i << " on " << target.to_string();
         }
     }
+}
+
+/// NaNs of all kinds that rounding to 16 bits could lose: signalling ones with a payload in the lower
+/// half alone, and those with all bits set.
+std::vector<float> floats_with_odd_nans() {
+    std::vector<float> result = {0.0f, -0.0f, 1.0f, -3.0e38f, 3.4e38f, 1e-40f, INFINITY, -INFINITY};
+    for (const uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u, 0xff80ffffu, 0x7fc00000u,
+                                0x7fff8000u, 0xffc00001u, 0x7f7fffffu}) {
+        result.push_back(std::bit_cast<float>(bits));
+    }
+    return result;
+}
+
+TEST(X86, NansOfFloatsStayNansInBfloat16) {
+    const std::vector<float> a = floats_with_odd_nans();
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {1, 4, 16}) {
+            const auto copies = map1<bfloat16_t, float>(target, lanes, a, [](const Expr &x) {
+                return cast(BFloat(16, x.type().lanes()), x);
+            });
+            const auto sums = map1<bfloat16_t, float>(target, lanes, a, [](const Expr &x) {
+                return cast(BFloat(16, x.type().lanes()), x + x);
+            });
+            for (size_t i = 0; i < a.size(); i++) {
+                const auto expected = [&](float x) {
+                    return float(bfloat16_t(x));
+                };
+                EXPECT_EQ(std::isnan(float(copies[i])), std::isnan(a[i])) << i;
+                EXPECT_EQ(std::isnan(float(sums[i])), std::isnan(a[i])) << i;
+                if (!std::isnan(a[i])) {
+                    EXPECT_EQ(float(copies[i]), expected(a[i])) << i;
+                    EXPECT_EQ(float(sums[i]), expected(a[i] + a[i])) << i;
+                }
+            }
+        }
+    }
+}
+
+TEST(X86, ArithmeticOnBfloat16KeepsNansWithoutAskingForThem) {
+    std::vector<bfloat16_t> a, b;
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+        a.push_back(bfloat16_t::make_from_bits(uint16_t(bits)));
+        b.push_back(bfloat16_t::make_from_bits(uint16_t(bits * 40503 + 7)));
+    }
+    const auto expression = [](const Expr &x, const Expr &y) {
+        return calotype::max(x * y - x, y / x);
+    };
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {1, 16}) {
+            const auto products = map2<bfloat16_t, bfloat16_t, bfloat16_t>(
+                target, lanes, a, b, [](const Expr &x, const Expr &y) { return x * y; });
+            for (size_t i = 0; i < a.size(); i++) {
+                const float expected = float(bfloat16_t(float(a[i]) * float(b[i])));
+                ASSERT_TRUE(std::isnan(expected) ? std::isnan(float(products[i]))
+                                                 : expected == float(products[i]))
+                    << a[i].to_bits() << " * " << b[i].to_bits();
+            }
+        }
+    }
+    const std::string text = assembly(
+        "x86-64-linux-avx2", expression(load(BFloat(16, 8), "a"), load(BFloat(16, 8), "b")));
+    EXPECT_EQ(text.find("vpcmpgtd"), std::string::npos) << text;
 }
 
 TEST(X86, RoundedProductsThatCannotWrapAreNotMended) {
