@@ -45,6 +45,10 @@ public:
     /// A transcendental function of float32 or float64.
     virtual Value *math(FunctionEmitter &f, Intrinsic id, const std::vector<Value *> &args,
                         Type t) const;
+    /// x * 2^n of floats of type t, in one instruction; n has integers.
+    virtual Value *scaled(FunctionEmitter &, Value *, Value *, Type) const {
+        return nullptr;
+    }
     /// The smaller or larger of floats, where none of them is NaN.
     virtual Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const;
     /// The address of storage for an allocation, at a multiple of 16 bytes.

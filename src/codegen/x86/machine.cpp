@@ -64,6 +64,9 @@ public:
     Value *reduction(FunctionEmitter &f, const VectorReduce *op) const override {
         return match_x86_reduction(f, op);
     }
+    Value *scaled(FunctionEmitter &f, Value *x, Value *n, Type t) const override {
+        return f.target().has_feature(Target::AVX512_Skylake) ? x86_scaled(f, x, n, t) : nullptr;
+    }
     LlvmTarget llvm_target(const Target &target) const override {
         initialize_back_end();
         return {triple_of(target),

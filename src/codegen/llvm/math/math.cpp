@@ -104,28 +104,33 @@ Value *MathEmitter::nearest(Value *x, Value **bits) {
 }
 
 // x * 2^n, n from -2046 (-254) to 2046 (254): in two steps, each of which has a normal factor, so
-// that the only rounding is that of a subnormal result.
-Value *MathEmitter::scale(Value *x, Value *n) {
+// that the only rounding is that of a subnormal result. `bits` are those of n as an integer.
+Value *MathEmitter::scale(Value *x, Value *n, Value *bits) {
+    if (Value *scaled = f_.machine().scaled(f_, x, n, type_)) {
+        return scaled;
+    }
     unsigned mantissa = is_double() ? 52 : 23, bias = is_double() ? 1023 : 127;
     // Made positive first: there is no arithmetic shift of 64-bit lanes before AVX-512.
-    Value *half = b_.CreateLShr(b_.CreateAdd(n, bits_constant(4096)), 1);
+    Value *half = b_.CreateLShr(b_.CreateAdd(bits, bits_constant(4096)), 1);
     half = b_.CreateSub(half, bits_constant(2048));
-    Value *rest = b_.CreateSub(n, half);
+    Value *rest = b_.CreateSub(bits, half);
     auto power = [&](Value *e) {
         return from_bits(b_.CreateShl(b_.CreateAdd(e, bits_constant(bias)), mantissa));
     };
     return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
 }
 
+Value *MathEmitter::clamp(Value *x, double low, double high) {
+    x = b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high)), constant(high), x);
+    return b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low)), constant(low), x);
+}
+
 // exp(x + low) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
 Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
-    // Beyond these limits the result is infinity or zero; NaN passes through. Where it is zero, that is
-    // chosen at the end: a product that underflows takes a processor a hundred cycles and more.
-    double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
-    Value *clamped =
-        b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high_limit)), constant(high_limit), x);
-    Value *underflows = b_.CreateFCmpOLT(x, constant(low_limit));
-    clamped = b_.CreateSelect(underflows, constant(0.0), clamped);
+    // Beyond these limits the result is infinity or zero; NaN passes through. Zero is scaled there: a
+    // product that underflows takes a processor a hundred cycles and more.
+    const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
+    Value *clamped = clamp(x, low_limit, high_limit);
     Value *n_bits;
     Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
     SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
@@ -136,9 +141,12 @@ Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
     }
     Value *p = kernel(r, table::exp32, table::exp64);
     p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
-    Value *result = scale(
-        p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent)))) : n_bits);
-    return b_.CreateSelect(underflows, constant(0.0), result);
+    p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(0.0), p);
+    if (exponent) {
+        n = b_.CreateFAdd(n, constant(exponent));
+        n_bits = b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent))));
+    }
+    return scale(p, n, n_bits);
 }
 
 Value *MathEmitter::exp(Value *x) {

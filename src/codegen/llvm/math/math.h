@@ -71,7 +71,8 @@ private:
     /// The nearest integer to x, |x| < 2^22 (2^51), as a float; its low bits in *bits if not null.
     Value *nearest(Value *x, Value **bits);
     Value *exp_scaled(Value *x, Value *low, int exponent);
-    Value *scale(Value *x, Value *n);
+    Value *scale(Value *x, Value *n, Value *bits);
+    Value *clamp(Value *x, double low, double high);
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too.
     void split_exponent(Value *x, Value **m, Value **e);
     Pair log_pair(Value *x);
