@@ -21,7 +21,7 @@ double ulps(T got, long double expected) {
     }
     T rounded = T(expected);
     if (got == rounded) {
-        return 0;
+        return got != 0 || std::signbit(got) == std::signbit(rounded) ? 0 : 1e30;
     }
     if (std::isinf(rounded) || std::isinf(got)) {
         // One beyond the largest number may be either.

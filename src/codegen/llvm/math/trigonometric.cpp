@@ -92,8 +92,11 @@ void MathEmitter::reduce_angle(Value *x, Value **r, Value **quadrant) {
     *r = multiply_add(q, constant(-half_pi_3), part);
 }
 
+// The sum gives +0 for r = -0; otherwise it has the sign of r.
 Value *MathEmitter::sine_kernel(Value *r) {
-    return odd_kernel(r, table::sin32, table::sin64);
+    Value *sign = b_.CreateAnd(bits_of(r), bits_constant(uint64_t(1) << (type_.bits() - 1)));
+    Value *sum = odd_kernel(r, table::sin32, table::sin64);
+    return from_bits(b_.CreateOr(bits_of(sum), sign));
 }
 
 Value *MathEmitter::cosine_kernel(Value *r) {
@@ -118,12 +121,7 @@ Value *MathEmitter::sine_or_cosine(Value *x, int quadrants) {
 }
 
 Value *MathEmitter::sin(Value *x) {
-    // Tiny arguments are their own sine; that keeps -0 too.
-    Value *v = sine_or_cosine(x, 0);
-    v = b_.CreateSelect(b_.CreateFCmpOLT(absolute(x), constant(0x1p-14)),
-                        multiply_add(b_.CreateFMul(b_.CreateFMul(x, x), x), constant(-1.0 / 6), x),
-                        v);
-    return unless_large(x, max_reduced, v, "sin");
+    return unless_large(x, max_reduced, sine_or_cosine(x, 0), "sin");
 }
 
 Value *MathEmitter::cos(Value *x) {
@@ -137,7 +135,6 @@ Value *MathEmitter::tan(Value *x) {
     Value *inverted = b_.CreateIsNotNull(b_.CreateAnd(q, bits_constant(1)));
     Value *numerator = b_.CreateSelect(inverted, b_.CreateFNeg(c), s);
     Value *v = b_.CreateFDiv(numerator, b_.CreateSelect(inverted, s, c));
-    v = b_.CreateSelect(b_.CreateFCmpOEQ(x, constant(0.0)), x, v);
     return unless_large(x, max_reduced, v, "tan");
 }
 
