@@ -172,6 +172,28 @@ TEST(Memoization, depends_on_the_shape_of_a_buffer) {
     EXPECT_EQ(result_for(3, 0), 31);
 }
 
+TEST(Memoization, depends_on_where_a_reduction_runs) {
+    Param<int> first("first"), extent("extent"), limit("limit");
+    Func g("g"), f("f");
+    RDom r(first, extent, "r");
+    r.where(r < limit);
+    g(x) = x;
+    g(x) += r;
+    g.compute_root().memoize();
+    f(x) = g(x) + 1;
+    const auto result_for = [&](int from, int count, int below) {
+        first.set(from);
+        extent.set(count);
+        limit.set(below);
+        return Buffer<int>(f.realize({4}))(2);
+    };
+    EXPECT_EQ(result_for(0, 4, 100), 3 + 6);
+    EXPECT_EQ(result_for(1, 4, 100), 3 + 10);
+    EXPECT_EQ(result_for(1, 5, 100), 3 + 15);
+    EXPECT_EQ(result_for(1, 5, 3), 3 + 3);
+    EXPECT_EQ(result_for(0, 4, 100), 3 + 6);
+}
+
 TEST(DebugToFile, writes_all_of_the_storage) {
     const std::string file = ::testing::TempDir() + "calotype_debug_to_file.npy";
     std::remove(file.c_str());
