@@ -54,6 +54,9 @@ public:
     /// A constant that integer e never exceeds. Looks harder than range(): lets are expanded, since
     /// differences of them may cancel, and where nothing else bounds e, conditions are used.
     std::optional<int64_t> upper_bound(const Expr &e) const;
+    /// The same, by what e is with each answer to what its Selects ask: several may ask the same,
+    /// and what they choose between may cancel with what stands beside them.
+    std::optional<int64_t> upper_bound_in_all_cases(const Expr &e) const;
 
     /// The values of e in terms of what is outside of all of this, whatever the conditions.
     Interval interval(const Expr &e) const {
@@ -100,6 +103,7 @@ private:
     ConstantInterval range(const Expr &e, size_t end) const;
     Interval interval(const Expr &e, size_t end) const;
     Expr expanded(const Expr &e, size_t end) const;
+    std::optional<int64_t> bound_by_answers(const Expr &e, int questions) const;
 
     ConstantRanges given_;
     std::vector<Around> around_;  ///< outermost first

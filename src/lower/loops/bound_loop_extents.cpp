@@ -7,6 +7,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/known_here.h"
 
@@ -47,7 +48,7 @@ private:
         const Expr extent = simplify(op->extent);
         const int64_t most = op->for_type == ForType::Vectorized ? max_bounded_lanes : max_copies;
         const std::optional<int64_t> bound =
-            wanted && !is_const(extent) ? known_.upper_bound(extent) : std::nullopt;
+            wanted && !is_const(extent) ? bound_of(extent) : std::nullopt;
         if (!bound || *bound > most) {
             return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
         }
@@ -61,6 +62,15 @@ private:
     Stmt inside_of(const For *op) {
         const KnownHere::Inside inside(known_, op);
         return mutate(op->body);
+    }
+
+    std::optional<int64_t> bound_of(const Expr &extent) const {
+        const std::optional<int64_t> bound = known_.upper_bound(extent);
+        if (bound) {
+            return bound;
+        }
+        const Expr expanded = known_.lets().expand_while_small(extent, {.keeps_calls = true});
+        return known_.upper_bound_in_all_cases(simplify(remove_likelies(expanded)));
     }
 
     KnownHere known_;

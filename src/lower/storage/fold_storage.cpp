@@ -32,6 +32,7 @@
 #include "lower/known_here.h"
 #include "lower/names.h"
 #include "lower/nest/fork_async_producers.h"
+#include "lower/select_question.h"
 #include "lower/storage/fold_headers.h"
 #include "lower/storage/handle_names.h"
 #include "lower/storage/written_size.h"
@@ -65,66 +66,18 @@ bool produced_at_once(const Stmt &s, const std::string &func) {
     return op && (op->name == func ? op->is_producer : produced_at_once(op->body, func));
 }
 
-/// A comparison that a Select asks, by itself or beside others; undefined if there is none.
-class FindQuestion : public GraphVisitor {
-public:
-    Expr question;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Select *op) override {
-        find_in(op->condition);
-        if (!question.defined()) {
-            GraphVisitor::visit(op);
-        }
-    }
-    void find_in(const Expr &condition) {
-        if (const And *both = condition.as<And>()) {
-            find_in(both->a);
-        } else if (const Or *either = condition.as<Or>()) {
-            find_in(either->a);
-        } else if (const Not *no = condition.as<Not>()) {
-            find_in(no->a);
-        } else if (!is_const(condition)) {
-            question = condition;
-        }
-    }
-};
-
-/// A constant that an extent does not exceed, whatever answers its Selects get: they depend on each
-/// other, as both ends of a window ask the same.
-std::optional<int64_t> bound_in_all_cases(const Expr &extent, const KnownHere &known,
-                                          int questions = 4) {
-    FindQuestion finder;
-    finder(extent);
-    if (!finder.question.defined() || questions == 0) {
-        return known.upper_bound(extent);
-    }
-    std::optional<int64_t> largest;
-    for (const Expr &answer : {const_true(), const_false()}) {
-        const auto bound = bound_in_all_cases(simplify(substitute(finder.question, answer, extent)),
-                                              known, questions - 1);
-        if (!bound) {
-            return std::nullopt;
-        }
-        largest = std::max(largest.value_or(*bound), *bound);
-    }
-    return largest;
-}
-
 /// combine(e, question, with yes, with no) for the first question that Selects in e ask, of e with
 /// either answer, in which the other questions have been combined before; e if it asks none.
 template<typename Combine>
 Expr by_answers(const Expr &e, const Combine &combine, int questions = 4) {
-    FindQuestion finder;
-    finder(e);
-    if (!finder.question.defined() || questions == 0) {
+    const Expr question = questions > 0 ? select_question(e) : Expr();
+    if (!question.defined()) {
         return e;
     }
     const auto with = [&](const Expr &answer) {
-        return by_answers(simplify(substitute(finder.question, answer, e)), combine, questions - 1);
+        return by_answers(simplify(substitute(question, answer, e)), combine, questions - 1);
     };
-    return combine(e, finder.question, with(const_true()), with(const_false()));
+    return combine(e, question, with(const_true()), with(const_false()));
 }
 
 /// The expression without the Selects whose answers make no difference.
@@ -532,7 +485,7 @@ private:
     }
 
     void fold_automatically(int d, const Expr &extent) {
-        const std::optional<int64_t> size = bound_in_all_cases(extent, known_);
+        const std::optional<int64_t> size = known_.upper_bound_in_all_cases(extent);
         if (!size || *size > max_automatic_factor) {
             return;
         }
@@ -547,7 +500,7 @@ private:
     }
 
     bool fits(const Expr &extent, const Expr &factor) const {
-        const std::optional<int64_t> size = bound_in_all_cases(extent, known_),
+        const std::optional<int64_t> size = known_.upper_bound_in_all_cases(extent),
                                      given = as_const_int(factor);
         return (size && given && *size <= *given) || can_prove(extent <= factor);
     }
