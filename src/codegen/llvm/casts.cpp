@@ -5,8 +5,8 @@
 // with F16C's instructions or, on older machines and for bfloat16, in integer arithmetic. From
 // float64 the way leads over float32 rounded to odd, so that the two roundings together give what
 // one would.
-#include "codegen/llvm/bfloat16_nans.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/math/bfloat16_nans.h"
 #include "support/error.h"
 
 namespace calotype::internal {

@@ -65,6 +65,16 @@ TEST_F(Windows, at_root_each_once) {
     EXPECT_EQ(count(), 10 * 22);
 }
 
+/// What is new of the window depends on whether a step is the first one and on how far the last one is
+/// shifted; no step has more than ten, so that its loop can be unrolled.
+TEST_F(Windows, unrolled_where_the_last_step_is_shifted) {
+    stencil();
+    Var yo("yo"), yi("yi");
+    f.split(y, yo, yi, 10, TailStrategy::ShiftInwards);
+    g.store_root().compute_at(f, yo).unroll(y);
+    EXPECT_EQ(count(7, 95), 7 * 97);
+}
+
 TEST_F(Windows, without_storage_outside_nothing_is_kept) {
     stencil();
     g.compute_at(f, y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/llvm/bfloat16_nans.h"
+#include "codegen/llvm/math/bfloat16_nans.h"
 
 #include <algorithm>
 #include <set>
