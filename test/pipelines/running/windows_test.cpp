@@ -66,13 +66,22 @@ TEST_F(Windows, at_root_each_once) {
 }
 
 /// What is new of the window depends on whether a step is the first one and on how far the last one is
-/// shifted; no step has more than ten, so that its loop can be unrolled.
+/// shifted; no step has more than eleven, so that its loop can be unrolled.
 TEST_F(Windows, unrolled_where_the_last_step_is_shifted) {
-    stencil();
-    Var yo("yo"), yi("yi");
-    f.split(y, yo, yi, 10, TailStrategy::ShiftInwards);
-    g.store_root().compute_at(f, yo).unroll(y);
-    EXPECT_EQ(count(7, 95), 7 * 97);
+    Func line("line"), pairs("pairs");
+    Var xo("xo"), xi("xi");
+    line(x) = counted(x);
+    pairs(x) = line(x) + line(x - 1);
+    pairs.split(x, xo, xi, 10, TailStrategy::ShiftInwards);
+    line.store_root().compute_at(pairs, xo).unroll(x);
+    Pipeline p(pairs);
+    p.set_jit_externs({{"calotype_test_counted", JITExtern(calotype_test_counted)}});
+    for (const int width : {10, 95, 100}) {
+        evaluations = 0;
+        Buffer<int> result = p.realize({width});
+        result.for_each_element([&](int i) { ASSERT_EQ(result(i), 2 * i - 1); });
+        EXPECT_EQ(evaluations, width + 1);
+    }
 }
 
 TEST_F(Windows, without_storage_outside_nothing_is_kept) {
