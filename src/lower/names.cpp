@@ -105,6 +105,10 @@ std::string trace_id(const std::string &func) {
     return part(func, "trace_id");
 }
 
+std::string given(const std::string &field) {
+    return part(field, "given");
+}
+
 std::string part(const std::string &of, const std::string &what) {
     return of + "." + what;
 }

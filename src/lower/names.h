@@ -30,6 +30,9 @@ std::string realized_extent(const std::string &func, int d);
 /// "f.required_min.0", ".required_max": what the pipeline reads of a buffer.
 std::string required_min(const std::string &buffer, int d);
 std::string required_max(const std::string &buffer, int d);
+/// "f.stride.1.given": what a caller gives for a field of a buffer that a constraint says something
+/// of. It is the field's value where the constraint has been checked.
+std::string given(const std::string &field);
 /// "f.crop": the header of the part of a buffer that an extern stage computes.
 std::string crop(const std::string &buffer);
 /// "f.query.g": the header by which the extern stage of Func f says what it needs of buffer g;

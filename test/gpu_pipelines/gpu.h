@@ -26,11 +26,11 @@ inline bool has_gpu() {
 }
 
 /// The kernels of f for CUDA.
-inline std::string ptx_of(Func f) {
+inline std::string
+ptx_of(Func f, const Target &target = Target("x86-64-linux-cuda-cuda_capability_80-no_runtime")) {
     const internal::TemporaryDirectory folder;
     const std::string file = folder.path() + "/f.ptx";
-    f.compile_to({{OutputFileType::ptx, file}}, f.infer_arguments(), "f",
-                 Target("x86-64-linux-cuda-cuda_capability_80-no_runtime"));
+    f.compile_to({{OutputFileType::ptx, file}}, f.infer_arguments(), "f", target);
     return internal::read_file(file);
 }
 

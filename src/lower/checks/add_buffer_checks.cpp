@@ -253,7 +253,7 @@ private:
                             [&](const Stmt &s) { return uses_buffer(s, b.name); });
             for_each_known_field(b, [&](const std::string &field, const Expr &) {
                 if (!read_outside) {
-                    result[field] = names::var(names::part(field, "given"));
+                    result[field] = names::var(names::given(field));
                 }
             });
         }

@@ -19,6 +19,7 @@
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
 #include "lower/let_scope.h"
+#include "lower/names.h"
 #include "pipeline/parameter.h"
 #include "support/scope.h"
 
@@ -169,6 +170,14 @@ void push_lets_of(std::vector<std::string> names, const std::map<std::string, Ex
     }
 }
 
+/// Strides under the names of their fields, where an index has what was given for them.
+Expr with_field_names(Expr index, const std::vector<std::string> &strides) {
+    for (const std::string &name : strides) {
+        index = substitute(names::given(name), names::var(name), index);
+    }
+    return index;
+}
+
 /// An index as a sum of coordinates, each times the stride of its dimension (1 of the first); empty
 /// if it is not one.
 std::vector<Expr> coordinates_of(const Expr &index, const std::vector<std::string> &strides,
@@ -260,7 +269,7 @@ std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
         return std::nullopt;
     }
     TileCopy tile = {load->name, load->type.element_of(), 0,
-                     coordinates_of(from_first, strides, context)};
+                     coordinates_of(with_field_names(from_first, strides), strides, context)};
     return begins_at_one_place(parts, place, layout, context, &tile)
                ? std::optional<TileCopy>(std::move(tile))
                : std::nullopt;
