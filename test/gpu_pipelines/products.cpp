@@ -34,7 +34,8 @@ public:
 
 private:
     Stage in_warps(Stage s, const Var &u, const Var &v) {
-        const Var wx("wx"), wy("wy"), inner_u = u.same_as(x) ? xi : x, inner_v = v.same_as(y) ? yi : y;
+        const Var wx("wx"), wy("wy"), inner_u = u.same_as(x) ? xi : x,
+                                      inner_v = v.same_as(y) ? yi : y;
         return s.tile(u, v, wx, wy, inner_u, inner_v, 128, 16, TailStrategy::RoundUp)
             .fuse(wx, wy, warp);
     }
