@@ -242,25 +242,12 @@ std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
 }
 
 std::optional<int64_t> KnownHere::upper_bound_in_all_cases(const Expr &e) const {
-    constexpr int most_questions = 4;
-    return bound_by_answers(e, most_questions);
-}
-
-std::optional<int64_t> KnownHere::bound_by_answers(const Expr &e, int questions) const {
-    const Expr question = questions > 0 ? select_question(e) : Expr();
-    if (!question.defined()) {
-        return upper_bound(e);
-    }
-    std::optional<int64_t> largest;
-    for (const Expr &answer : {const_true(), const_false()}) {
-        const auto bound =
-            bound_by_answers(simplify(substitute(question, answer, e)), questions - 1);
-        if (!bound) {
-            return std::nullopt;
-        }
-        largest = std::max(largest.value_or(*bound), *bound);
-    }
-    return largest;
+    using Bound = std::optional<int64_t>;
+    return by_answers(
+        e, [&](const Expr &rest) { return upper_bound(rest); },
+        [](const Expr &, const Expr &, Bound yes, Bound no) {
+            return yes && no ? std::max(yes, no) : Bound();
+        });
 }
 
 }  // namespace calotype::internal

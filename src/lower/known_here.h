@@ -103,7 +103,6 @@ private:
     ConstantInterval range(const Expr &e, size_t end) const;
     Interval interval(const Expr &e, size_t end) const;
     Expr expanded(const Expr &e, size_t end) const;
-    std::optional<int64_t> bound_by_answers(const Expr &e, int questions) const;
 
     ConstantRanges given_;
     std::vector<Around> around_;  ///< outermost first

@@ -2,12 +2,32 @@
 // Helper of passes that bound an expression whatever its Selects choose.
 #pragma once
 
+#include "arith/simplify.h"
+#include "ir/constants.h"
 #include "ir/expr.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
 /// A comparison that a Select in e asks, by itself or beside others; undefined if there is none.
 /// Put in the place of all that are equal to it, an answer decides all Selects that ask the same.
 Expr select_question(const Expr &e);
+
+/// combine(e, question, with yes, with no) for the first question that Selects in e ask, of what e
+/// gives with either answer, in which the other questions have been combined before; of_rest(e) if
+/// it asks none, or too many.
+template<typename Rest, typename Combine>
+auto by_answers(const Expr &e, const Rest &of_rest, const Combine &combine, int questions = 4)
+    -> decltype(of_rest(e)) {
+    const Expr question = questions > 0 ? select_question(e) : Expr();
+    if (!question.defined()) {
+        return of_rest(e);
+    }
+    const auto with = [&](const Expr &answer) {
+        return by_answers(simplify(substitute(question, answer, e)), of_rest, combine,
+                          questions - 1);
+    };
+    return combine(e, question, with(const_true()), with(const_false()));
+}
 
 }  // namespace calotype::internal

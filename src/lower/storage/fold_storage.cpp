@@ -66,38 +66,30 @@ bool produced_at_once(const Stmt &s, const std::string &func) {
     return op && (op->name == func ? op->is_producer : produced_at_once(op->body, func));
 }
 
-/// combine(e, question, with yes, with no) for the first question that Selects in e ask, of e with
-/// either answer, in which the other questions have been combined before; e if it asks none.
+/// by_answers() of an expression, which stays where it asks nothing.
 template<typename Combine>
-Expr by_answers(const Expr &e, const Combine &combine, int questions = 4) {
-    const Expr question = questions > 0 ? select_question(e) : Expr();
-    if (!question.defined()) {
-        return e;
-    }
-    const auto with = [&](const Expr &answer) {
-        return by_answers(simplify(substitute(question, answer, e)), combine, questions - 1);
-    };
-    return combine(e, question, with(const_true()), with(const_false()));
+Expr rebuilt_by_answers(const Expr &e, const Combine &combine) {
+    return by_answers(
+        e, [](const Expr &rest) { return rest; }, combine);
 }
 
 /// The expression without the Selects whose answers make no difference.
 Expr without_idle_questions(const Expr &e) {
-    return by_answers(e, [](const Expr &all, const Expr &, const Expr &yes, const Expr &no) {
-        return equal(yes, no) ? yes : all;
-    });
+    return rebuilt_by_answers(e, [](const Expr &all, const Expr &, const Expr &yes,
+                                    const Expr &no) { return equal(yes, no) ? yes : all; });
 }
 
 /// The expression with one Select for each comparison that its Selects ask: those of a chain of
 /// windows ask the same.
 Expr with_one_select_each(const Expr &e) {
-    return by_answers(e, [](const Expr &, const Expr &question, const Expr &yes, const Expr &no) {
-        return simplify(select(question, yes, no));
-    });
+    return rebuilt_by_answers(e,
+                              [](const Expr &, const Expr &question, const Expr &yes,
+                                 const Expr &no) { return simplify(select(question, yes, no)); });
 }
 
 /// What the expression is at least, or at most, whatever answers its Selects get.
 Expr bound_of_answers(const Expr &e, bool least) {
-    return by_answers(e, [=](const Expr &, const Expr &, const Expr &yes, const Expr &no) {
+    return rebuilt_by_answers(e, [=](const Expr &, const Expr &, const Expr &yes, const Expr &no) {
         return simplify(least ? min(yes, no) : max(yes, no));
     });
 }

@@ -40,7 +40,7 @@ public:
             return true;
         }
         if (const auto *constant = llvm::dyn_cast<llvm::Constant>(v)) {
-            return is_without_nans(constant);
+            return match::match(constant, match::m_NonNaN());
         }
         const llvm::Value *bits;
         if (match::match(v, match::m_BitCast(match::m_Value(bits)))) {
@@ -53,10 +53,6 @@ public:
 private:
     /// How many values to look at.
     static constexpr size_t limit = 64;
-
-    static bool is_without_nans(const llvm::Constant *c) {
-        return match::match(c, match::m_NonNaN());
-    }
 
     bool all_of_operands(const llvm::Operator *op) {
         switch (op->getOpcode()) {
