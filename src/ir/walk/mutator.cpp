@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/mutator.h"
 
+#include <array>
+#include <memory_resource>
 #include <type_traits>
 #include <unordered_map>
 
@@ -164,9 +166,12 @@ std::vector<Expr> Mutator::mutate(const std::vector<Expr> &v) {
 #include "ir/nodes.def"
 
 // Each entry keeps its node alive, so that the address cannot be used again by a node made later.
+/// All that it holds is given back at once: mutators are many, and most are small.
 struct GraphMutator::Memo {
-    std::unordered_map<const Node *, std::pair<Expr, Expr>> exprs;
-    std::unordered_map<const Node *, std::pair<Stmt, Stmt>> stmts;
+    std::array<std::byte, 2048> first;
+    std::pmr::monotonic_buffer_resource memory{first.data(), first.size()};
+    std::pmr::unordered_map<const Node *, std::pair<Expr, Expr>> exprs{&memory};
+    std::pmr::unordered_map<const Node *, std::pair<Stmt, Stmt>> stmts{&memory};
 };
 
 GraphMutator::GraphMutator() : memo_(new Memo) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/visitor.h"
 
+#include <array>
+#include <memory_resource>
 #include <unordered_set>
 
 #include "ir/walk/field_walk.h"
@@ -36,8 +38,11 @@ void Visitor::operator()(const Stmt &s) {
 #define STMT(Name) EXPR(Name)
 #include "ir/nodes.def"
 
+/// All that it holds is given back at once: visitors are many, and most are small.
 struct GraphVisitor::Seen {
-    std::unordered_set<const Node *> nodes;
+    std::array<std::byte, 1024> first;
+    std::pmr::monotonic_buffer_resource memory{first.data(), first.size()};
+    std::pmr::unordered_set<const Node *> nodes{&memory};
 };
 
 GraphVisitor::GraphVisitor() : seen_(new Seen) {

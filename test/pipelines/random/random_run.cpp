@@ -47,6 +47,22 @@ std::vector<Buffer<void>> RandomRun::outputs() const {
     return outputs;
 }
 
+std::vector<Buffer<void>> RandomRun::rounded_outputs(const Target &target) {
+    std::vector<Buffer<void>> outputs;
+    for (const Buffer<void> &b : this->outputs()) {
+        outputs.emplace_back(b.type(), nullptr, p.width, p.height);
+        outputs.back().set_min(p.min_x, p.min_y);
+    }
+    for (ImageParam &image : built.images) {
+        image.reset();
+    }
+    pipeline().infer_input_bounds(Realization(outputs), target);
+    for (Buffer<void> &b : outputs) {
+        b.allocate();
+    }
+    return outputs;
+}
+
 void RandomRun::set_choice(int choice) {
     p.choice = choice;
     built.choice.set(choice);

@@ -18,6 +18,8 @@ struct RandomRun {
     std::string text() const;
     /// Of the outputs, with the region that the pipeline is for.
     std::vector<Buffer<void>> outputs() const;
+    /// The same, larger where a bounds query says that tail strategies need it.
+    std::vector<Buffer<void>> rounded_outputs(const Target &target);
     /// From now on, for the parameter and for the evaluator.
     void set_choice(int choice);
     /// Make and fill the images for such outputs.

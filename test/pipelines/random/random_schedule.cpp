@@ -10,8 +10,13 @@ bool Directives::apply(const std::string &text, const std::function<void()> &dir
     if (skipped.count(count_++) != 0) {
         return false;
     }
-    text_ += "    " + text + "  // " + std::to_string(count_ - 1) + "\n";
-    directive();
+    const int number = count_ - 1;
+    try {
+        directive();
+    } catch (const CompileError &) {
+        return false;
+    }
+    text_ += "    " + text + "  // " + std::to_string(number) + "\n";
     return true;
 }
 

@@ -19,7 +19,7 @@ public:
     /// Numbers of directives to leave out.
     std::set<int> skipped;
 
-    /// Apply, unless that is skipped. Returns whether it was.
+    /// Apply, unless that is skipped or refused, which changes nothing. Returns whether it was.
     bool apply(const std::string &text, const std::function<void()> &directive);
     /// Those that were applied, as lines of C++.
     const std::string &text() const {
@@ -34,8 +34,8 @@ private:
     std::string text_;
 };
 
-/// Schedule the Funcs of `built`. Not every schedule drawn is legal: CompileErrors are for the
-/// caller to catch.
+/// Schedule the Funcs of `built`. Whether all directives can be kept together is seen when the
+/// pipeline is compiled, and whether a tail strategy's output is large enough when it runs.
 void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
                      Directives &directives);
 
