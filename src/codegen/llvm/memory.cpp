@@ -236,9 +236,11 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
         }
         indices = index_lanes(emit(index));
     }
+    // SLP would look for vectors among what a lone index is made of, in vain and for long.
+    llvm::Type *array = llvm::ArrayType::get(in_memory, 0);
     Value *result = llvm::PoisonValue::get(with_lanes(in_memory, lanes));
     for (int i = 0; i < lanes; i++) {
-        Value *p = b_.CreateGEP(in_memory, base, indices[size_t(i)]);
+        Value *p = b_.CreateGEP(array, base, {b_.getInt64(0), indices[size_t(i)]});
         auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
         tag_access(load, op->name);
         result = b_.CreateInsertElement(result, load, uint64_t(i));
