@@ -122,12 +122,14 @@ private:
         return result;
     }
 
-    /// Rows of storage that this pipeline makes are as long as its extents.
+    /// Rows of storage that this pipeline makes are as long as its extents; where a constraint says
+    /// something of a stride, it is what is given for it.
     bool is_stride_of(const std::string &buffer, const std::string &name) const {
         constexpr int max_dimensions = 16;
         const Function *f = ctx_.function_of_buffer(buffer);
         for (int d = 0; d < max_dimensions; d++) {
-            if (name == names::buffer_stride(buffer, d) ||
+            const std::string stride = names::buffer_stride(buffer, d);
+            if (name == stride || name == names::given(stride) ||
                 (f && name == names::realized_extent(f->name(), d))) {
                 return true;
             }
