@@ -63,6 +63,34 @@ std::vector<Buffer<void>> RandomRun::rounded_outputs(const Target &target) {
     return outputs;
 }
 
+void RandomRun::draw_layouts(uint64_t seed) {
+    Dice dice(seed);
+    const auto draw = [&](auto dimension) {
+        const auto layout = MemoryLayout(dice(int(MemoryLayout::Upwards) + 1));
+        if (!has_dense_rows(layout)) {
+            dimension.set_stride(Expr());
+        }
+        return layout;
+    };
+    for (ImageParam &image : built.images) {
+        input_layouts_.push_back(draw(image.dim(0)));
+    }
+    for (auto f = built.funcs.end() - p.outputs; f != built.funcs.end(); ++f) {
+        for (OutputImageParam &output : f->output_buffers()) {
+            output_layouts_.push_back(draw(output.dim(0)));
+        }
+    }
+}
+
+std::vector<LaidOutImage> RandomRun::lay_out(std::vector<Buffer<void>> &outputs) const {
+    std::vector<LaidOutImage> memory;
+    for (size_t i = 0; i < output_layouts_.size(); i++) {
+        memory.emplace_back(outputs[i], output_layouts_[i]);
+        outputs[i] = memory.back().image();
+    }
+    return memory;
+}
+
 void RandomRun::set_choice(int choice) {
     p.choice = choice;
     built.choice.set(choice);
@@ -76,10 +104,16 @@ void RandomRun::set_inputs(const std::vector<Buffer<void>> &outputs, const Targe
         image.reset();
     }
     pipeline().infer_input_bounds(Realization(outputs), target);
-    for (const ImageParam &image : built.images) {
-        Buffer<void> b = image.get();
+    inputs_.clear();
+    for (size_t i = 0; i < built.images.size(); i++) {
+        Buffer<void> b = built.images[i].get();
         if (!b.defined()) {
             continue;  // nothing reads it
+        }
+        if (!input_layouts_.empty()) {
+            inputs_.emplace_back(b, input_layouts_[i]);
+            b = inputs_.back().image();
+            built.images[i].set(b);
         }
         for (int py = b.dim(1).min(); py <= b.dim(1).max(); py++) {
             for (int px = b.dim(0).min(); px <= b.dim(0).max(); px++) {

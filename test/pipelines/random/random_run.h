@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "memory_layout.h"
 #include "random_schedule.h"
 
 namespace calotype::test {
@@ -20,6 +21,10 @@ struct RandomRun {
     std::vector<Buffer<void>> outputs() const;
     /// The same, larger where a bounds query says that tail strategies need it.
     std::vector<Buffer<void>> rounded_outputs(const Target &target);
+    /// Lets inputs and outputs lie in memory as is drawn. They are dense without that.
+    void draw_layouts(uint64_t seed);
+    /// Memory for the outputs, of that size; those become the images in it.
+    std::vector<LaidOutImage> lay_out(std::vector<Buffer<void>> &outputs) const;
     /// From now on, for the parameter and for the evaluator.
     void set_choice(int choice);
     /// Make and fill the images for such outputs.
@@ -30,6 +35,10 @@ struct RandomRun {
     RandomPipeline p;
     BuiltPipeline built;
     Directives directives;
+
+private:
+    std::vector<MemoryLayout> input_layouts_, output_layouts_;
+    std::vector<LaidOutImage> inputs_;
 };
 
 }  // namespace calotype::test

@@ -45,10 +45,14 @@ void run_thrice(RandomRun &run) {
         run.set_choice(choice);
         run.p.min_x += moved;
         run.p.min_y -= moved;
-        const std::vector<Buffer<void>> outputs = run.rounded_outputs(target);
+        std::vector<Buffer<void>> outputs = run.rounded_outputs(target);
+        std::vector<LaidOutImage> memory = run.lay_out(outputs);
         run.set_inputs(outputs, target);
         pipeline.realize(Realization(outputs));
         EXPECT_EQ(run.difference(outputs), "") << "choice " << choice << "\n" << run.text();
+        for (LaidOutImage &image : memory) {
+            EXPECT_TRUE(image.others_untouched()) << run.text();
+        }
     }
 }
 
@@ -60,12 +64,21 @@ bool refused(const std::exception &e) {
     return false;
 }
 
+struct Case {
+    RandomPipeline pipeline;
+    uint64_t seed = 0;
+    bool draws_layouts = false;
+};
+
 /// Whether the schedule drawn, without such directives, was legal.
-bool run_without(const RandomPipeline &p, uint64_t seed, const std::set<int> &skipped) {
-    RandomRun run(p);
+bool run_without(const Case &c, const std::set<int> &skipped) {
+    RandomRun run(c.pipeline);
+    if (c.draws_layouts) {
+        run.draw_layouts(c.seed);
+    }
     run.directives.skipped = skipped;
     try {
-        random_schedule(run.p, run.built, seed * 77 + 5, run.directives);
+        random_schedule(run.p, run.built, c.seed * 77 + 5, run.directives);
         if (std::getenv("CT_TEST_SEED")) {
             std::cout << run.text() << std::flush;  // the program may end here
         }
@@ -81,18 +94,18 @@ bool run_without(const RandomPipeline &p, uint64_t seed, const std::set<int> &sk
 }
 
 /// Directives may be refused for what others do. Then some are left out.
-bool run_legal_part(const RandomPipeline &p, uint64_t seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+bool run_legal_part(const Case &c) {
+    SCOPED_TRACE("seed " + std::to_string(c.seed));
     std::set<int> skipped;
     if (const char *given = std::getenv("CT_TEST_SKIP")) {
         std::istringstream numbers(given);
         skipped.insert(std::istream_iterator<int>(numbers), {});
-        return run_without(p, seed, skipped);
+        return run_without(c, skipped);
     }
     constexpr int most_directives = 64, most_attempts = 6;
-    Dice dice(seed);
+    Dice dice(c.seed);
     for (int attempt = 0; attempt < most_attempts; attempt++) {
-        if (run_without(p, seed, skipped)) {
+        if (run_without(c, skipped)) {
             return true;
         }
         for (int d = 0; d < most_directives; d++) {
@@ -105,10 +118,10 @@ bool run_legal_part(const RandomPipeline &p, uint64_t seed) {
 }
 
 /// Of so many seeds, or of the one asked for.
-void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds) {
+void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draw_layouts = false) {
     if (const char *seed = std::getenv("CT_TEST_SEED")) {
         const uint64_t one = std::strtoull(seed, nullptr, 10);
-        EXPECT_TRUE(run_legal_part(pipeline(one), one));
+        EXPECT_TRUE(run_legal_part({pipeline(one), one, draw_layouts}));
         return;
     }
 #ifdef __SANITIZE_THREAD__
@@ -122,7 +135,7 @@ void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds) {
     seeds = number("CT_TEST_SEEDS", seeds);
     uint64_t compared = 0;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        compared += run_legal_part(pipeline(seed), seed) ? 1 : 0;
+        compared += run_legal_part({pipeline(seed), seed, draw_layouts}) ? 1 : 0;
     }
     EXPECT_GT(compared, seeds * 4 / 5);
 }
@@ -133,6 +146,10 @@ TEST(RandomSchedules, change_no_result_of_small_pipelines) {
 
 TEST(RandomSchedules, change_no_result_of_full_pipelines) {
     run_seeds(full_random_pipeline, 60);
+}
+
+TEST(RandomSchedules, change_no_result_of_images_of_other_layouts) {
+    run_seeds(full_random_pipeline, 60, true);
 }
 
 TEST(RandomSchedules, change_no_result_of_windows) {
