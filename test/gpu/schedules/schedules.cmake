@@ -5,8 +5,8 @@ set(random_pipelines "${PROJECT_SOURCE_DIR}/test/pipelines/random")
 add_executable(random_schedules schedules/make_schedules.cpp
     "${random_gpu_pipelines}/random_case.cpp" "${random_gpu_pipelines}/gpu_schedule.cpp"
     "${random_gpu_pipelines}/stage_loops.cpp"
-    "${random_pipelines}/random_pipeline.cpp" "${random_pipelines}/random_run.cpp"
-    "${random_pipelines}/random_schedule.cpp")
+    "${random_pipelines}/memory_layout.cpp" "${random_pipelines}/random_pipeline.cpp"
+    "${random_pipelines}/random_run.cpp" "${random_pipelines}/random_schedule.cpp")
 target_include_directories(random_schedules PRIVATE
     "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}"
     "${PROJECT_BINARY_DIR}/include")
