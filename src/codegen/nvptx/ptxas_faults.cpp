@@ -98,10 +98,33 @@ Value *operand_of_negation(llvm::Instruction &i) {
     return is_negation && bits > 1 && bits <= 32 ? x : nullptr;
 }
 
+void define_operand(llvm::Use &use) {
+    if (llvm::isa<llvm::UndefValue>(use.get())) {
+        use.set(llvm::Constant::getNullValue(use->getType()));
+    }
+}
+
+void define_what_is_not_loaded(llvm::Function &function) {
+    for (llvm::Instruction &i : llvm::instructions(function)) {
+        if (auto *phi = llvm::dyn_cast<llvm::PHINode>(&i)) {
+            for (llvm::Use &value : phi->incoming_values()) {
+                define_operand(value);
+            }
+        } else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i)) {
+            const ID id = call->getIntrinsicID();
+            if (id == llvm::Intrinsic::masked_load || id == llvm::Intrinsic::masked_gather) {
+                constexpr unsigned where_the_mask_is_false = 3;
+                define_operand(call->getArgOperandUse(where_the_mask_is_false));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void avoid_ptxas_faults(llvm::Module &module) {
     for (llvm::Function &function : module) {
+        define_what_is_not_loaded(function);
         std::vector<llvm::Instruction *> replaced;
         for (llvm::Instruction &i : llvm::instructions(function)) {
             llvm::IRBuilder<> builder(&i);
