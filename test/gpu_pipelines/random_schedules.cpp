@@ -29,7 +29,7 @@ Target target() {
 }
 
 void run_case(RandomCase &c) {
-    std::vector<Buffer<void>> outputs = c.outputs();
+    std::vector<Buffer<void>> outputs = c.outputs(target());
     c.set_inputs(outputs, target());
     c.pipeline().realize(Realization(outputs), target());
     for (Buffer<void> &b : outputs) {

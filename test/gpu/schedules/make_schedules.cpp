@@ -28,25 +28,12 @@ void pack_buffer(PackWriter &pack, const Buffer<void> &b) {
     pack(size == 0 ? std::string() : std::string(begin, size));
 }
 
-void fill_outputs(const RandomCase &c, std::vector<Buffer<void>> &outputs) {
-    Evaluator evaluate(c.p);
-    size_t n = 0;
-    for (int i = int(c.p.stages.size()) - c.p.outputs; i < int(c.p.stages.size()); i++) {
-        for (int v = 0; v < (c.p.stages[size_t(i)].tuple ? 2 : 1); v++, n++) {
-            for (int py = c.p.min_y; py < c.p.min_y + c.p.height; py++) {
-                for (int px = c.p.min_x; px < c.p.min_x + c.p.width; px++) {
-                    set_element(outputs[n], px, py, evaluate(i, v, px, py));
-                }
-            }
-        }
-    }
-}
-
 void make(uint64_t seed, const std::string &folder, PackWriter &pack) {
     RandomCase c(seed);
-    std::vector<Buffer<void>> outputs = c.outputs();
-    c.set_inputs(outputs,
-                 get_host_target().with_feature(Target::OpenCL).with_feature(Target::CLDoubles));
+    const Target queried =
+        get_host_target().with_feature(Target::OpenCL).with_feature(Target::CLDoubles);
+    std::vector<Buffer<void>> outputs = c.outputs(queried);
+    c.set_inputs(outputs, queried);
     Pipeline pipeline = c.pipeline();
     const std::vector<Argument> args = pipeline.infer_arguments();
     for (const char *api : {"cuda", "opencl"}) {
@@ -66,7 +53,9 @@ void make(uint64_t seed, const std::string &folder, PackWriter &pack) {
             }
         }
     }
-    fill_outputs(c, outputs);
+    c.for_each_element(outputs, [](const OutputElement &e, int64_t value) {
+        set_element(e.buffer, e.x, e.y, value);
+    });
     pack(uint32_t(outputs.size()));
     for (const Buffer<void> &b : outputs) {
         pack_buffer(pack, b);

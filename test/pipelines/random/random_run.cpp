@@ -36,22 +36,13 @@ std::string RandomRun::text() const {
     return out.str();
 }
 
-std::vector<Buffer<void>> RandomRun::outputs() const {
+std::vector<Buffer<void>> RandomRun::outputs(const Target &target) {
     std::vector<Buffer<void>> outputs;
     for (auto f = built.funcs.end() - p.outputs; f != built.funcs.end(); ++f) {
         for (const Type &t : f->types()) {
-            outputs.emplace_back(t, p.width, p.height);
+            outputs.emplace_back(t, nullptr, p.width, p.height);
             outputs.back().set_min(p.min_x, p.min_y);
         }
-    }
-    return outputs;
-}
-
-std::vector<Buffer<void>> RandomRun::rounded_outputs(const Target &target) {
-    std::vector<Buffer<void>> outputs;
-    for (const Buffer<void> &b : this->outputs()) {
-        outputs.emplace_back(b.type(), nullptr, p.width, p.height);
-        outputs.back().set_min(p.min_x, p.min_y);
     }
     for (ImageParam &image : built.images) {
         image.reset();
@@ -124,24 +115,37 @@ void RandomRun::set_inputs(const std::vector<Buffer<void>> &outputs, const Targe
     }
 }
 
-std::string RandomRun::difference(const std::vector<Buffer<void>> &outputs) const {
+void RandomRun::for_each_element(
+    const std::vector<Buffer<void>> &outputs,
+    const std::function<void(const OutputElement &, int64_t)> &visit) const {
     Evaluator evaluate(p);
     size_t n = 0;
     for (int i = int(p.stages.size()) - p.outputs; i < int(p.stages.size()); i++) {
         for (int v = 0; v < (p.stages[size_t(i)].tuple ? 2 : 1); v++, n++) {
-            for (int py = p.min_y; py < p.min_y + p.height; py++) {
-                for (int px = p.min_x; px < p.min_x + p.width; px++) {
-                    const int64_t got = element(outputs[n], px, py), want = evaluate(i, v, px, py);
-                    if (got != want) {
-                        return "value " + std::to_string(v) + " of f" + std::to_string(i) + " at " +
-                               std::to_string(px) + ", " + std::to_string(py) + " is " +
-                               std::to_string(got) + ", not " + std::to_string(want);
-                    }
+            const Buffer<void> &b = outputs[n];
+            for (int py = b.dim(1).min(); py <= b.dim(1).max(); py++) {
+                for (int px = b.dim(0).min(); px <= b.dim(0).max(); px++) {
+                    visit({b, i, v, px, py}, evaluate(i, v, px, py));
                 }
             }
         }
     }
-    return "";
+}
+
+std::string RandomRun::difference(const std::vector<Buffer<void>> &outputs) const {
+    std::ostringstream first;
+    std::vector<Buffer<void>> asked_for;
+    for (const Buffer<void> &b : outputs) {
+        asked_for.push_back(b.cropped({{p.min_x, p.width}, {p.min_y, p.height}}));
+    }
+    for_each_element(asked_for, [&](const OutputElement &e, int64_t want) {
+        const int64_t got = element(e.buffer, e.x, e.y);
+        if (got != want && first.tellp() == 0) {
+            first << "value " << e.value << " of f" << e.stage << " at " << e.x << ", " << e.y
+                  << " is " << got << ", not " << want;
+        }
+    });
+    return first.str();
 }
 
 }  // namespace calotype::test

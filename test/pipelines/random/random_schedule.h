@@ -18,6 +18,9 @@ class Directives {
 public:
     /// Numbers of directives to leave out.
     std::set<int> skipped;
+    /// But apply those of them that say where a Func is computed: without one, it may be computed as a
+    /// whole for each element of another.
+    bool keeps_places = false;
 
     /// Apply, unless that is skipped or refused, which changes nothing. Returns whether it was.
     bool apply(const std::string &text, const std::function<void()> &directive);

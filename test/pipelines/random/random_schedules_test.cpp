@@ -45,7 +45,7 @@ void run_thrice(RandomRun &run) {
         run.set_choice(choice);
         run.p.min_x += moved;
         run.p.min_y -= moved;
-        std::vector<Buffer<void>> outputs = run.rounded_outputs(target);
+        std::vector<Buffer<void>> outputs = run.outputs(target);
         std::vector<LaidOutImage> memory = run.lay_out(outputs);
         run.set_inputs(outputs, target);
         pipeline.realize(Realization(outputs));
@@ -71,12 +71,13 @@ struct Case {
 };
 
 /// Whether the schedule drawn, without such directives, was legal.
-bool run_without(const Case &c, const std::set<int> &skipped) {
+bool run_without(const Case &c, const std::set<int> &skipped, bool keeps_places) {
     RandomRun run(c.pipeline);
     if (c.draws_layouts) {
         run.draw_layouts(c.seed);
     }
     run.directives.skipped = skipped;
+    run.directives.keeps_places = keeps_places;
     try {
         random_schedule(run.p, run.built, c.seed * 77 + 5, run.directives);
         if (std::getenv("CT_TEST_SEED")) {
@@ -100,12 +101,12 @@ bool run_legal_part(const Case &c) {
     if (const char *given = std::getenv("CT_TEST_SKIP")) {
         std::istringstream numbers(given);
         skipped.insert(std::istream_iterator<int>(numbers), {});
-        return run_without(c, skipped);
+        return run_without(c, skipped, false);
     }
     constexpr int most_directives = 64, most_attempts = 6;
     Dice dice(c.seed);
     for (int attempt = 0; attempt < most_attempts; attempt++) {
-        if (run_without(c, skipped)) {
+        if (run_without(c, skipped, true)) {
             return true;
         }
         for (int d = 0; d < most_directives; d++) {
@@ -137,7 +138,7 @@ void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draw_l
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         compared += run_legal_part({pipeline(seed), seed, draw_layouts}) ? 1 : 0;
     }
-    EXPECT_GT(compared, seeds * 4 / 5);
+    EXPECT_GT(compared, seeds * 2 / 3);
 }
 
 TEST(RandomSchedules, change_no_result_of_small_pipelines) {
