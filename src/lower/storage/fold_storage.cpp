@@ -263,16 +263,15 @@ private:
                                       search_under(!op->condition, op->else_case));
     }
 
-    /// Branches with the Func's production and uses in each can be folded if that is asked for in
-    /// the schedule, and either can be folded so.
+    /// Branches with the Func's production and uses in each are folded if both can be, in the same
+    /// dimension: one of them runs, and the larger factor has room for either window.
     Stmt search_both(const IfThenElse *op) {
         if (f_.schedule().async) {
             return op;
         }
         const Stmt first = search_under(op->condition, op->then_case);
         const std::optional<Fold> found = std::exchange(fold, std::nullopt);
-        if (!found || !schedule_of(found->dimension) ||
-            !schedule_of(found->dimension)->fold_factor.defined()) {
+        if (!found) {
             return op;
         }
         const Stmt second = search_under(!op->condition, op->else_case);
@@ -280,6 +279,9 @@ private:
             fold = std::nullopt;
             last_window_.clear();
             return op;
+        }
+        if (!equal(fold->factor, found->factor)) {
+            fold->factor = simplify(max(fold->factor, found->factor));
         }
         return IfThenElse::make(op->condition, first, second);
     }

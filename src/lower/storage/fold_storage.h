@@ -25,6 +25,7 @@ namespace calotype {
 ///     }
 ///
 /// Other dimensions are folded as well, along loops inside of that one, unless the Func is async.
+/// Of branches that all produce and use the Func, as those of specializations, each has such a loop.
 ///
 /// By default the pass folds where the window's extent has a constant bound, to a power of two, and
 /// not in dimensions in which vectors lie: those that wrap around would be gathered lane by lane.
