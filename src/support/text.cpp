@@ -87,24 +87,19 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string> &
     return nearest ? ", did you mean '" + *nearest + "'?" : "";
 }
 
-std::string UniqueNames::next(std::string key, bool number_the_first) {
+std::string UniqueNames::unique(std::string_view prefix) {
+    const std::string key = replace_all(prefix, "$", "_");
     std::lock_guard<std::mutex> lock(mutex_);
     const int n = used_[key]++;
-    if (number_the_first) {
-        return key + std::to_string(n);
-    }
     return n == 0 ? key : key + "$" + std::to_string(n);
 }
 
-std::string UniqueNames::unique(std::string_view prefix) {
-    return next(replace_all(prefix, "$", "_"), false);
-}
-
 std::string UniqueNames::numbered(std::string_view prefix) {
-    // A name that is made here might be asked for as a prefix of unique(): take it there first.
+    const std::string key = replace_all(prefix, "$", "_");
+    std::lock_guard<std::mutex> lock(mutex_);
+    // A name that is made here might be asked for as a prefix of unique(): take it there, too.
     for (;;) {
-        std::string name = next(replace_all(prefix, "$", "_"), true);
-        std::lock_guard<std::mutex> lock(mutex_);
+        std::string name = key + std::to_string(numbers_[key]++);
         if (used_[name]++ == 0) {
             return name;
         }

@@ -46,10 +46,9 @@ public:
     std::string numbered(std::string_view prefix);
 
 private:
-    std::string next(std::string key, bool number_the_first);
-
     std::mutex mutex_;
-    std::map<std::string, int> used_;
+    std::map<std::string, int> used_;     ///< of unique(), and names of numbered()
+    std::map<std::string, int> numbers_;  ///< the next, by prefix
 };
 
 /// As UniqueNames::unique, over the whole process: for objects that the user makes in any order, as

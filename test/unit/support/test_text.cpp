@@ -64,6 +64,14 @@ TEST(UniqueNames, NumberedNamesStayClearOfTheOthers) {
     EXPECT_EQ(names.unique("t2"), "t2$1");
 }
 
+TEST(UniqueNames, NumberedNamesLeaveThePrefixFree) {
+    UniqueNames names;
+    EXPECT_EQ(names.numbered("f"), "f0");
+    EXPECT_EQ(names.unique("f"), "f");
+    EXPECT_EQ(names.numbered("f"), "f1");
+    EXPECT_EQ(names.unique("f"), "f$1");
+}
+
 TEST(UniqueNames, DifferOnManyThreads) {
     constexpr int threads = 4, each = 500;
     std::vector<std::vector<std::string>> made(threads);
