@@ -209,7 +209,7 @@ struct Evaluate : StmtBase<NodeKind::Evaluate> {
     }
 };
 
-/// Hint: the region `bounds` of buffer `name` is needed soon.
+/// Hint: the region `bounds` of buffer `name` is needed soon. Until inject_prefetch it has none.
 struct Prefetch : StmtBase<NodeKind::Prefetch> {
     std::string name;
     std::vector<Type> types;

@@ -97,16 +97,6 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
             f->output_buffers.emplace_back(f.output_types()[i], true, f.dimensions(),
                                            f.buffer_name(i));
         }
-    } else if (what == "prefetch") {
-        if (!f->init) {
-            f->init = DefinitionPtr(new Definition);
-        }
-        PrefetchDirective p;
-        p.name = option.at(1);
-        p.at = option.at(2);
-        p.from = option.at(3);
-        p.offset = parse_expr(option.at(4));
-        f->init->schedule.prefetches.push_back(p);
     } else if (what == "extern") {
         f->extern_name = "extern_" + f.name();
     } else if (what == "debug") {

@@ -13,7 +13,6 @@
 //     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: compute inline, the
 //                         others as compute)
 //     async, memoize, output, trace, extern, texture, with (in common loops with the Func before)
-//     prefetch g y y 2    prefetch(g, at, from, offset)
 //     ring 2              ring_buffer
 //     lanes register      lanes alone share its storage, which is to be in registers (or: auto)
 //     debug "file"        debug_to_file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_prefetch: adds prefetches of the regions that later iterations need.
+// inject_prefetch: finds the regions of prefetches, which are those that later iterations need.
 #pragma once
 
 #include "lower/context.h"
@@ -10,16 +10,22 @@ namespace calotype {
 /// (a Func or an image) that the loop's body will read when loop `from` is `offset` iterations
 /// further.
 ///
-///     f.prefetch(im, y, y, 2)
-///     for f.s0.y { ... im(x, f.s0.y) ... }
+///     for f.s0.y {
+///       let g.s0.x.min = ...
+///       prefetch im() at f.s0.y from f.s0.y offset 2 { ... im(x, f.s0.y) ... }
+///     }
 ///     ->
 ///     for f.s0.y {
-///       prefetch im([f.s0.x.min, ...], [f.s0.y + 2, 1])
-///       ... im(x, f.s0.y) ...
+///       prefetch im([f.s0.x.min, ...], [f.s0.y + 2, 1]) at f.s0.y from f.s0.y offset 2 {
+///         let g.s0.x.min = ...
+///         ... im(x, f.s0.y) ...
+///       }
 ///     }
 ///
-/// Requires:    infer_bounds: the code inside of a loop says which region it reads.
-/// Establishes: Prefetch nodes, which lower_prefetches turns into loops over cache lines.
+/// Requires:    build_nest, which puts prefetches without a region into the loops of the definition
+///     that asks for them; infer_bounds: the code inside of a loop says which region it reads.
+/// Establishes: each Prefetch has its region, and is all of its loop's body. lower_prefetches turns
+///     it into loops over cache lines.
 /// Order:       after infer_bounds; before regions shrink (slide_windows).
 Stmt inject_prefetch(const Stmt &s, LowerContext &ctx);
 

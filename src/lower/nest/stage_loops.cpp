@@ -255,11 +255,36 @@ private:
         Expr extent =
             names::var(has_common_range(i) ? names::fused_extent(loop) : names::loop_extent(loop));
         Stmt s = For::make(loop, min, extent, dim(i).for_type, dim(i).partition, dim(i).device_api,
-                           std::move(body));
+                           with_prefetches(i, std::move(body)));
         for (size_t c = factor_checks_.size(); i == 0 && c-- > 0;) {
             s = Block::make(factor_checks_[c], s);
         }
         return s;
+    }
+
+    /// The body of loop i with what is to be fetched there, of which no region is known yet.
+    Stmt with_prefetches(size_t i, Stmt body) const {
+        for (const PrefetchDirective &p : schedule_.prefetches) {
+            const std::vector<Type> types = types_of(p);
+            if (p.at != plain_name(i) || types.empty()) {
+                continue;
+            }
+            const size_t from = depth_of_loop(p.from);
+            user_assert(from) << "prefetch of " << p.name << " at loop " << p.at << " of func "
+                              << f_.name() << " from loop " << p.from << ": there is no such loop";
+            body = Prefetch::make(p.name, types, {}, loop_name(i), loop_name(from - 1), p.offset,
+                                  p.strategy, const_true(), std::move(body), p.symbol);
+        }
+        return body;
+    }
+
+    /// None of a Func that is not part of the pipeline.
+    std::vector<Type> types_of(const PrefetchDirective &p) const {
+        const auto f = ctx_.env.find(p.name);
+        if (f != ctx_.env.end()) {
+            return f->second.output_types();
+        }
+        return p.symbol ? std::vector<Type>{Parameter(p.symbol).type()} : std::vector<Type>();
     }
 
     /// Of loop i, outermost first.
