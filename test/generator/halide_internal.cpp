@@ -35,6 +35,56 @@ TEST(HalideInternal, LambdasThatVisitAndMutate) {
     EXPECT_EQ(expressions, 7);
 }
 
+/// Calls of a function of that name, and of intrinsic `prefetch`.
+class FindCalls : public IRVisitor {
+public:
+    explicit FindCalls(std::string name) : name_(std::move(name)) {
+    }
+    std::vector<const Call *> named, prefetches;
+
+protected:
+    using IRVisitor::visit;
+    void visit(const Call *op) override {
+        if (op->name == name_ && op->call_type == Call::Extern) {
+            named.push_back(op);
+        }
+        if (op->is_intrinsic(Call::prefetch)) {
+            prefetches.push_back(op);
+        }
+        IRVisitor::visit(op);
+    }
+
+private:
+    std::string name_;
+};
+
+TEST(HalideInternal, LoweredCallsHaveTheFormOfHalide) {
+    Func f("aligned"), g("fetched");
+    Var x("x");
+    g(x) = x;
+    f(x) = g(x);
+    g.compute_root();
+    f.prefetch(g, x, x, 8);
+    f.output_buffer().set_host_alignment(64);
+    const Stmt s = lower_main_stmt({f.function()}, f.name(), get_jit_target_from_environment());
+    FindCalls found("halide_error_unaligned_host_ptr");
+    s.accept(&found);
+    EXPECT_EQ(found.named.size(), 1u);
+    ASSERT_FALSE(found.prefetches.empty());
+    for (const Call *prefetch : found.prefetches) {
+        ASSERT_EQ(prefetch->args.size(), 4u);  // where, index, how many, and how far apart
+        EXPECT_TRUE(is_const(prefetch->args[2], 1));
+        EXPECT_TRUE(is_const(prefetch->args[3], 16));
+    }
+
+    // A node is the same each time it is seen.
+    FindCalls again("halide_error_unaligned_host_ptr");
+    s.accept(&again);
+    s.accept(&again);
+    ASSERT_EQ(again.named.size(), 2u);
+    EXPECT_EQ(again.named[0], again.named[1]);
+}
+
 TEST(HalideInternal, ConstantIntervals) {
     ConstantInterval open;
     EXPECT_TRUE(open.is_everything());

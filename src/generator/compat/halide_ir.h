@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include "calotype.h"
@@ -56,6 +57,18 @@ private:
     std::ostream &out_;
 };
 
+/// Calls in lowered code as programs for Halide look for them, for visitors to see: functions of the
+/// runtime by the names that they have there, and a prefetch with the number of its accesses (one)
+/// and their distance behind the index.
+class HalideForms {
+public:
+    Expr of(const Expr &e);
+
+private:
+    /// With the expressions that they are made of. Programs keep pointers to what they saw.
+    std::unordered_map<const IRNode *, std::pair<Expr, Expr>> made_;
+};
+
 // Classes, not aliases: derived classes say IRMutator::visit(op).
 class IRMutator : public calotype::Mutator {
 public:
@@ -68,6 +81,13 @@ public:
 class IRVisitor : public calotype::Visitor {
 public:
     using Visitor::Visitor;
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        Visitor::operator()(forms_.of(e));
+    }
+
+private:
+    HalideForms forms_;
 };
 class IRGraphVisitor : public calotype::GraphVisitor {
 public:
@@ -76,7 +96,7 @@ public:
 protected:
     /// Visit what was not visited before.
     virtual void include(const Expr &e) {
-        GraphVisitor::operator()(e);
+        GraphVisitor::operator()(forms_.of(e));
     }
     virtual void include(const Stmt &s) {
         GraphVisitor::operator()(s);
@@ -89,6 +109,9 @@ public:
     void operator()(const Stmt &s) override {
         include(s);
     }
+
+private:
+    HalideForms forms_;
 };
 
 /// One object that can be called as any of several lambdas.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/lower_prefetches.h"
 
-#include <algorithm>
-
 #include "ir/constants.h"
+#include "ir/conventions/prefetch.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/names.h"
@@ -15,8 +14,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-constexpr int cache_line_bytes = 64;
 
 class LowerPrefetches : public StmtMutator {
 public:
@@ -60,7 +57,7 @@ private:
         const Stmt body = mutate(op->body);
         const Region region = region_of(op);
         const Type t = op->types[0];
-        const int step = std::max(1, cache_line_bytes / t.bytes());
+        const int step = elements_fetched(t);
         std::vector<std::string> loops;
         std::vector<Expr> args;
         for (size_t d = 0; d < region.first.size(); d++) {
