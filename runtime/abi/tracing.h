@@ -31,7 +31,12 @@ typedef enum calotype_trace_event_code_t {
 } calotype_trace_event_code_t;
 
 /** One event. Loads and stores say which elements with which values; the events round a region give
- * min and extent of each dimension in turn. */
+ * min and extent of each dimension in turn: of a realization what is stored, of productions and what
+ * consumes them what is produced there, less what earlier iterations left in storage.
+ *
+ * The first tags of a pipeline say of each Func and buffer that is traced what it is, in numbers:
+ * "func_type_and_dim: ", how many types, code, bits and lanes of each, how many dimensions, min and
+ * extent of each, of all that the pipeline touches. Tags of the program follow. */
 typedef struct calotype_trace_event_t {
     /** Name of the Func, or of the pipeline. */
     const char *func;

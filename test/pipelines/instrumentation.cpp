@@ -50,10 +50,46 @@ TEST(Tracing, every_event_of_one_func) {
           calotype_trace_end_produce, calotype_trace_consume, calotype_trace_end_consume}) {
         EXPECT_EQ(event_counts[event], 3) << event;
     }
-    for (int event :
-         {calotype_trace_begin_pipeline, calotype_trace_end_pipeline, calotype_trace_tag}) {
-        EXPECT_EQ(event_counts[event], 1) << event;
+    EXPECT_EQ(event_counts[calotype_trace_begin_pipeline], 1);
+    EXPECT_EQ(event_counts[calotype_trace_end_pipeline], 1);
+    EXPECT_EQ(event_counts[calotype_trace_tag], 2);  // what g is, and its own
+}
+
+std::vector<std::string> seen_tags, produced;
+
+int32_t record_regions(JITUserContext *, const calotype_trace_event_t *e) {
+    std::string text = e->func;
+    if (e->event == calotype_trace_tag) {
+        seen_tags.push_back(text + ": " + e->trace_tag);
     }
+    for (int i = 0; e->event == calotype_trace_produce && i < e->dimensions; i++) {
+        text += " " + std::to_string(e->coordinates[i]);
+    }
+    if (e->event == calotype_trace_produce) {
+        produced.push_back(text);
+    }
+    return 0;
+}
+
+TEST(Tracing, tells_types_and_regions) {
+    ImageParam im(Float(32), 2, "traced_image");
+    im.trace_loads();
+    Func g("slid"), f("whole");
+    g(x, y) = Tuple(cast<uint16_t>(x), im(x, y));
+    f(x, y) = g(x, y)[1] + g(x, y + 1)[1] + g(x, y)[0];
+    g.store_root().compute_at(f, y).trace_realizations();
+    Buffer<float> picture(4, 4);
+    picture.fill(1.0f);
+    im.set(picture);
+    f.jit_handlers().custom_trace = record_regions;
+    seen_tags.clear();
+    produced.clear();
+    f.realize({4, 3});
+    // Of each how many types, their codes, bits and lanes; how many dimensions, min and extent.
+    EXPECT_EQ(seen_tags,
+              (std::vector<std::string>{"traced_image: func_type_and_dim: 1 2 32 1 2 0 4 0 4",
+                                        "slid: func_type_and_dim: 2 1 16 1 2 32 1 2 0 4 0 4"}));
+    EXPECT_EQ(produced, (std::vector<std::string>{"slid 0 4 0 2", "slid 0 4 2 1", "slid 0 4 3 1"}));
 }
 
 struct SeenEvent {

@@ -6,8 +6,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
+#include "lower/instrument/trace_event.h"
 #include "lower/names.h"
-#include "runtime/abi/tracing.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -15,44 +15,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-/// The arguments of one event.
-struct Event {
-    std::string func;
-    calotype_trace_event_code_t code;
-    Expr parent = 0;
-    Expr value;                     ///< of a load or store; other events have no type
-    std::vector<Expr> coordinates;  ///< or min and extent of each dimension
-    int value_index = 0;
-    std::string tag;
-    Expr thread_id = 0;
-
-    Expr call() const {
-        std::vector<Expr> places;
-        for (const Expr &e : coordinates) {
-            places.push_back(cast(Int(32), e));
-        }
-        const bool has_value = value.defined();
-        const Type type = has_value ? value.type() : Handle();
-        return Call::make(Int(32), Intrinsic::trace,
-                          {StringImm::make(func), has_value ? as_struct({value}) : null(),
-                           as_struct(places), int(type.code()), has_value ? type.bits() : 0,
-                           has_value ? type.lanes() : 0, int(code), parent, value_index,
-                           int(coordinates.size()), StringImm::make(tag), thread_id});
-    }
-
-private:
-    static Expr null() {
-        return make_zero(UInt(64));
-    }
-    static Expr as_struct(const std::vector<Expr> &values) {
-        return values.empty() ? null() : Call::make(Handle(), Intrinsic::make_struct, values);
-    }
-};
-
-Expr id_of(const std::string &name) {
-    return Variable::make(Int(32), names::trace_id(name));
-}
 
 std::vector<Expr> flat(const Region &bounds) {
     std::vector<Expr> result;
@@ -66,11 +28,10 @@ std::vector<Expr> flat(const Region &bounds) {
 class Tracing : public Mutator {
 public:
     explicit Tracing(LowerContext &ctx)
-        : ctx_(ctx), all_loads_(ctx.target.has_feature(Target::TraceLoads)),
-          all_stores_(ctx.target.has_feature(Target::TraceStores)),
-          all_realizations_(ctx.target.has_feature(Target::TraceRealizations)),
-          pipeline_(ctx.trace_pipeline || ctx.target.has_feature(Target::TracePipeline) ||
-                    all_loads_ || all_stores_ || all_realizations_) {
+        : ctx_(ctx),
+          pipeline_(ctx.trace_pipeline ||
+                    ctx.target.features_any_of({Target::TracePipeline, Target::TraceLoads,
+                                                Target::TraceStores, Target::TraceRealizations})) {
     }
 
     Stmt whole(const Stmt &s) {
@@ -80,48 +41,35 @@ public:
         }
         std::vector<Stmt> tags;
         for (const auto &[name, f] : ctx_.env) {
-            if (is_traced(f)) {
+            if (is_traced(f, ctx_)) {
                 add_tags(name, f.schedule().trace_tags, &tags);
             }
         }
         for (const auto &[name, p] : ctx_.used.parameters) {
-            if (p.is_buffer() && p->trace_loads) {
+            if (traces_loads(p, ctx_)) {
                 add_tags(name, p->trace_tags, &tags);
             }
         }
-        const Event begin{ctx_.pipeline_name, calotype_trace_begin_pipeline};
-        Event end{ctx_.pipeline_name, calotype_trace_end_pipeline};
+        const TraceEvent begin{ctx_.pipeline_name, calotype_trace_begin_pipeline};
+        TraceEvent end{ctx_.pipeline_name, calotype_trace_end_pipeline};
         end.parent = pipeline_id();
-        return LetStmt::make(names::trace_id(pipeline_key), begin.call(),
+        return LetStmt::make(pipeline_trace_id(), begin.call(),
                              Block::make({Block::make(tags), body, Evaluate::make(end.call())}));
     }
 
 protected:
     using Mutator::visit;
 
-    bool is_traced(const Function &f) const {
-        return traces_realizations(f) || traces_loads(f) || traces_stores(f);
-    }
-    bool traces_realizations(const Function &f) const {
-        return all_realizations_ || f.schedule().trace_realizations;
-    }
-    bool traces_loads(const Function &f) const {
-        return all_loads_ || f.schedule().trace_loads;
-    }
-    bool traces_stores(const Function &f) const {
-        return all_stores_ || f.schedule().trace_stores;
-    }
-
     static Expr pipeline_id() {
-        return id_of(pipeline_key);
+        return Variable::make(Int(32), pipeline_trace_id());
     }
 
     void add_tags(const std::string &name, const std::vector<std::string> &tags,
                   std::vector<Stmt> *out) const {
         for (const std::string &tag : tags) {
-            Event e{name, calotype_trace_tag};
+            TraceEvent e{name, calotype_trace_tag};
             e.parent = pipeline_id();
-            e.tag = tag;
+            e.tag = StringImm::make(tag);
             out->push_back(Evaluate::make(e.call()));
         }
     }
@@ -148,7 +96,7 @@ protected:
     /// Each iteration is a task, if anything is traced in it.
     Stmt task(const For *op) {
         const int events_before = events_;
-        Event begin{op->name, calotype_trace_begin_parallel_task};
+        TraceEvent begin{op->name, calotype_trace_begin_parallel_task};
         begin.coordinates = {Variable::make(Int(32), op->name), 1};
         begin.thread_id =
             cast(Int(32), Call::make(UInt(64), "calotype_current_thread_id", {}, CallKind::Extern));
@@ -157,7 +105,7 @@ protected:
     }
 
     /// `value`, and the event that carries it.
-    Expr traced(const Expr &value, Event e) {
+    Expr traced(const Expr &value, TraceEvent e) {
         note_event(e.func);
         const std::string name = ctx_.names.unique(e.func + ".value");
         const Expr v = Variable::make(value.type(), name);
@@ -171,20 +119,21 @@ protected:
         op = call.as<Call>();
         if (op->call_type == CallKind::Func) {
             auto f = ctx_.env.find(op->name);
-            if (f != ctx_.env.end() && traces_loads(f->second)) {
+            if (f != ctx_.env.end() && traces_loads(f->second, ctx_)) {
                 return traced(call, access(op));
             }
         } else if (op->call_type == CallKind::Image) {
             const bool is_parameter = op->symbol && op->symbol->kind == SymbolKind::Parameter;
-            if (all_loads_ || (is_parameter && Parameter(op->symbol)->trace_loads)) {
+            if (is_parameter ? traces_loads(Parameter(op->symbol), ctx_)
+                             : ctx_.target.has_feature(Target::TraceLoads)) {
                 return traced(call, access(op));
             }
         }
         return call;
     }
 
-    Event access(const Call *op) const {
-        Event e{op->name, calotype_trace_load};
+    TraceEvent access(const Call *op) const {
+        TraceEvent e{op->name, calotype_trace_load};
         e.parent = parent_;
         e.coordinates = op->args;
         e.value_index = op->value_index;
@@ -194,13 +143,13 @@ protected:
     Stmt visit(const Provide *op) override {
         const Stmt s = Mutator::visit(op);
         auto f = ctx_.env.find(op->name);
-        if (f == ctx_.env.end() || !traces_stores(f->second)) {
+        if (f == ctx_.env.end() || !traces_stores(f->second, ctx_)) {
             return s;
         }
         op = s.as<Provide>();
         std::vector<Expr> values;
         for (size_t i = 0; i < op->values.size(); i++) {
-            Event e{op->name, calotype_trace_store};
+            TraceEvent e{op->name, calotype_trace_store};
             e.parent = parent_;
             e.coordinates = op->args;
             e.value_index = int(i);
@@ -231,15 +180,15 @@ protected:
     /// begin and end of the storage's life.
     template<typename Body>
     Stmt around_storage(const Function &f, const Region &bounds, const Body &body) {
-        if (!traces_realizations(f)) {
+        if (!traces_realizations(f, ctx_)) {
             return body();
         }
         return between(region_event(f, bounds, calotype_trace_begin_realization), body);
     }
 
-    static Event region_event(const Function &f, const Region &bounds,
-                              calotype_trace_event_code_t code) {
-        Event e{f.name(), code};
+    static TraceEvent region_event(const Function &f, const Region &bounds,
+                                   calotype_trace_event_code_t code) {
+        TraceEvent e{f.name(), code};
         e.coordinates = flat(bounds);
         return e;
     }
@@ -247,14 +196,14 @@ protected:
     /// What `body()` gives, between an event and the one that ends it, whose code is the next. What
     /// is traced in it belongs to that event.
     template<typename Body>
-    Stmt between(Event begin, const Body &body) {
+    Stmt between(TraceEvent begin, const Body &body) {
         if (begin.code != calotype_trace_begin_parallel_task) {
             note_event(begin.func);
         }
         begin.parent = parent_;
         const std::string id = ctx_.names.unique(names::trace_id(begin.func));
         parent_ = Variable::make(Int(32), id);
-        Event end = begin;
+        TraceEvent end = begin;
         end.code = calotype_trace_event_code_t(begin.code + 1);
         end.parent = parent_;
         end.thread_id = 0;
@@ -277,22 +226,36 @@ protected:
             return Mutator::visit(op);
         };
         auto f = ctx_.env.find(op->name);
-        if (f == ctx_.env.end() || !traces_realizations(f->second)) {
+        if (f == ctx_.env.end() || !traces_realizations(f->second, ctx_)) {
             return marked();
         }
-        const Region *bounds = bounds_.find(op->name);
         return between(
-            region_event(f->second, bounds ? *bounds : output_bounds(f->second),
+            region_event(f->second, produced(f->second),
                          op->is_producer ? calotype_trace_produce : calotype_trace_consume),
             marked);
     }
 
-private:
-    /// Of the pipeline's own id: no Func can have this name.
-    static constexpr const char *pipeline_key = "__pipeline";
+    /// What is required here, less what earlier iterations of a loop have left in storage: the
+    /// region of the first stage, if that is known, or all that is stored.
+    Region produced(const Function &f) const {
+        const Region *stored = bounds_.find(f.name());
+        if (!stored) {
+            return output_bounds(f);
+        }
+        if (!f.stage(0) && !f.has_extern_definition()) {
+            return *stored;
+        }
+        Region result;
+        for (const std::string &arg : f.args()) {
+            const Expr min = names::var(names::stage_min(f.name(), 0, arg));
+            result.emplace_back(min, names::var(names::stage_max(f.name(), 0, arg)) + 1 - min);
+        }
+        return result;
+    }
 
+private:
     LowerContext &ctx_;
-    const bool all_loads_, all_stores_, all_realizations_, pipeline_;
+    const bool pipeline_;
     int events_ = 0;
     Expr parent_ = pipeline_id();  ///< the innermost event around this place
     Scope<Region> bounds_;
