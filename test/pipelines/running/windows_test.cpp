@@ -54,6 +54,18 @@ protected:
     }
 };
 
+TEST_F(Windows, in_registers_in_each_branch_of_a_specialization) {
+    Param<bool> wide;
+    stencil();
+    g.store_root().compute_at(f, y).store_in(MemoryType::Register);
+    f.reorder(y, x);
+    f.specialize(wide);
+    for (const bool value : {true, false}) {
+        wide.set(value);
+        EXPECT_EQ(count(), 10 * 22);
+    }
+}
+
 TEST_F(Windows, inlined_values_are_computed_at_each_use) {
     stencil();
     EXPECT_EQ(count(), 10 * 20 * 3);
