@@ -11,7 +11,7 @@ namespace Internal {
 namespace {
 
 Expr halide_form(const Call &call) {
-    if (call.is_intrinsic(Call::prefetch)) {
+    if (call.is_intrinsic(Call::prefetch) && call.args.size() == 2) {
         return Call::make(call.type, Call::prefetch,
                           {call.args[0], call.args[1], 1, internal::elements_fetched(call.type)});
     }

@@ -14,7 +14,7 @@ namespace calotype {
 ///     for x in [0, n) { ... im(x) ... }
 ///     ->
 ///     let __pipeline.trace_id = trace(begin_pipeline)
-///     trace(tag, im, stringify("func_type_and_dim: 1 2 32 1 1 ", 0, " ", n))
+///     trace(tag, im, stringify("func_type_and_dim: 1 2 32 1 1", " ", 0, " ", n))
 ///     for x in [0, n) { ... im(x) ... }
 ///
 /// The numbers are those that programs which show traces expect: how many types; code, bits and
