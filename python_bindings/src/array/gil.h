@@ -8,7 +8,6 @@
 
 #include <Python.h>
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 namespace calotype::python {
@@ -27,7 +26,7 @@ public:
     ~ReleasedGil() {
         try {
             PyEval_RestoreThread(state_);
-        } catch (abi::__forced_unwind &) {
+        } catch (...) {
             sleep_to_the_end();
         }
     }
@@ -44,7 +43,7 @@ public:
     HeldGil() {
         try {
             state_ = PyGILState_Ensure();
-        } catch (abi::__forced_unwind &) {
+        } catch (...) {
             sleep_to_the_end();
         }
     }
