@@ -34,7 +34,8 @@ public:
 
     bool divides(const LoopStep &step) const {
         const Expr &old = known_[size_t(step.old)];
-        return old.defined() && is_const_zero(simplify(old % step.factor));
+        return is_const_one(step.factor) ||
+               (old.defined() && is_const_zero(simplify(old % step.factor)));
     }
 
     /// Of a loop; undefined unless it is a constant.
