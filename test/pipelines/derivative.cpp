@@ -194,6 +194,16 @@ TEST_F(DerivativeTest, Histogram) {
     check();
 }
 
+TEST_F(DerivativeTest, HistogramOfAsManyBinsAsAParameterSays) {
+    Param<int> bins("bins");
+    bins.set(4);
+    RDom q(0, 4);
+    f(x) = 0.0f;
+    f(clamp(cast<int>(in(all)), 0, bins - 1)) += in(all)*in(all);
+    loss() += f(q) * f(q);
+    check();
+}
+
 TEST_F(DerivativeTest, UpdateWhereAConditionHolds) {
     RDom q(0, size);
     q.where(q.x % 2 == 0);
@@ -238,6 +248,24 @@ TEST_F(DerivativeTest, OfOutputsOfSeveralElements) {
     Buffer<float> gradient = d(in).realize({size});
     for (int i = 0; i < size; i++) {
         EXPECT_FLOAT_EQ(gradient(i), i < 4 ? 2 * in(i) * float(i) : 0.0f);
+    }
+}
+
+// Bounds are given by extents, or by last coordinates: both cover the output.
+TEST_F(DerivativeTest, OfOutputsInGivenBounds) {
+    Param<float> p("p");
+    p.set(3.0f);
+    f(x) = BoundaryConditions::constant_exterior(in, 0.0f)(x) * p;
+    Buffer<float> ones(size);
+    ones.fill(1.0f);
+    const Func adjoint = BoundaryConditions::constant_exterior(ones, 0.0f);
+    float sum = 0;
+    for (int i = 0; i < size; i++) {
+        sum += in(i);
+    }
+    for (int second : {size - 1, size}) {
+        Buffer<float> of_p = propagate_adjoints(f, adjoint, {{0, second}})(p).realize();
+        EXPECT_FLOAT_EQ(of_p(), sum) << second;
     }
 }
 

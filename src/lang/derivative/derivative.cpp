@@ -375,7 +375,7 @@ bool only_adds(const StageToDifferentiate &s, const std::vector<LeafAdjoint> &se
                        return false;
                    }
                }
-               return equal(simplify(leaf.adjoint), adjoints[size_t(call->value_index)]);
+               return equal(simplify(leaf.adjoint), simplify(adjoints[size_t(call->value_index)]));
            });
 }
 
@@ -733,8 +733,10 @@ Func Derivative::operator()(const std::string &name) const {
     return found != adjoints.end() ? found->second : Func(name + "_adjoint");
 }
 
-Derivative propagate_adjoints(const Func &output, const Func &adjoint,
-                              const Region &output_bounds) {
+namespace {
+
+/// In the bounds, as they are.
+Derivative differentiate(const Func &output, const Func &adjoint, const Region &output_bounds) {
     user_assert(output.defined()) << "func " << output.name()
                                   << " is differentiated, but not defined yet";
     user_assert(adjoint.defined() && adjoint.dimensions() == output.dimensions() &&
@@ -747,13 +749,24 @@ Derivative propagate_adjoints(const Func &output, const Func &adjoint,
     return Derivative(Propagate(output, adjoint, output_bounds).take());
 }
 
+}  // namespace
+
+Derivative propagate_adjoints(const Func &output, const Func &adjoint,
+                              const Region &output_bounds) {
+    Region covered;
+    for (const Range &r : output_bounds) {
+        covered.emplace_back(r.min, simplify(r.extent + 1));
+    }
+    return differentiate(output, adjoint, covered);
+}
+
 Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint) {
     Region bounds;
     for (int i = 0; i < adjoint.dimensions(); i++) {
         bounds.emplace_back(adjoint.dim(i).min(), adjoint.dim(i).extent());
     }
     Buffer<float> b = adjoint;
-    return propagate_adjoints(output, Func(b), bounds);
+    return differentiate(output, Func(b), bounds);
 }
 
 Derivative propagate_adjoints(const Func &output) {
@@ -768,7 +781,7 @@ Derivative propagate_adjoints(const Func &output) {
     }
     Func one("one");
     one() = Tuple(ones);
-    return propagate_adjoints(output, one, {});
+    return differentiate(output, one, {});
 }
 
 }  // namespace calotype

@@ -36,8 +36,9 @@ private:
 };
 
 /// Differentiate with respect to all that `output` depends on. `adjoint(x, y, ...)` is the
-/// derivative of what is wanted with respect to output(x, y, ...), for the coordinates in
-/// `output_bounds`.
+/// derivative of what is wanted with respect to output(x, y, ...), for the coordinates from min to
+/// min + extent of each of `output_bounds`: programs give the extent of the output there or its last
+/// coordinate, and both are covered. Past the output the adjoint should be 0.
 ///
 ///     loss() += pow(f(r) - target(r), 2);
 ///     Derivative d = propagate_adjoints(loss);
