@@ -100,6 +100,28 @@ TEST(BoundsQueries, ask_for_what_an_implied_condition_chooses) {
     }
 }
 
+/// Tiles of tiles that are shifted inwards, where there are several: a single row of tiles takes
+/// another branch.
+TEST(BoundsQueries, specializations_that_are_not_taken_ask_for_nothing) {
+    const Var xo, xi, yo, yi, xt, yt;
+    ImageParam in(UInt(8), 2, "in");
+    Func f("f");
+    f(x, y) = in(x, y) + cast<uint8_t>(1);
+    const auto at_least = [&](int size) {
+        return in.width() >= size && in.height() >= size;
+    };
+    f.tile(x, y, xo, yo, xi, yi, 16, 16, TailStrategy::GuardWithIf);
+    f.specialize(at_least(128)).parallel(yo);
+    f.specialize(at_least(32)).tile(xo, yo, xt, yt, xo, yo, 2, 2);
+    for (const auto &[width, height] : {std::pair(50, 16), {16, 50}, {40, 33}, {130, 129}}) {
+        Buffer<uint8_t> image(width, height);
+        image.fill([](int i, int j) { return i + 3 * j; });
+        in.set(image);
+        Buffer<uint8_t> out = f.realize({width, height});
+        out.for_each_element([&](int i, int j) { ASSERT_EQ(out(i, j), uint8_t(i + 3 * j + 1)); });
+    }
+}
+
 TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
     ImageParam in(UInt(8), 3, "in");
     Func f("f");

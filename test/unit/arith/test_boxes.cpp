@@ -138,6 +138,18 @@ TEST(Boxes, UnionCountsOnlyWhatIsUsed) {
     EXPECT_FALSE(both.maybe_unused()) << both;
 }
 
+TEST(Boxes, UnionOfWhatIsNotUsedReachesLessFar) {
+    Box a({{Expr(0), Expr(10)}}), b({{Expr(-5), Expr(20)}});
+    a.used = var("p", Bool());
+    b.used = var("q", Bool());
+    const std::string expected = "{[select(q:bool, -5, 0), select(q:bool, 20, 10)]} if ";
+    EXPECT_EQ(text(box_union(a, b)), expected + "p:bool || q:bool");
+    EXPECT_EQ(text(box_union(b, a)), expected + "q:bool || p:bool");
+    // What nothing is known of is left out of further unions.
+    EXPECT_EQ(text(box_union(box_union(a, b), Box({{Expr(0), Expr(10)}}))),
+              "{[select(q:bool, -5, 0), select(q:bool, 20, 10)]}");
+}
+
 TEST(Boxes, OverlapAndContainment) {
     const Expr n = var("n");
     const Box a({{n, n + 3}}), b({{n + 4, n + 6}}), c({{n + 1, n + 2}});
