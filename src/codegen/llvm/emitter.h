@@ -158,6 +158,7 @@ private:
     Value *load_ramp(const Load *op, const Ramp *ramp, Value *mask);
     Value *load_by_lanes(const Load *op);
     std::vector<Value *> index_lanes(Value *index);
+    std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &whole);
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
     void store_around_cache(const std::string &buffer, Value *value, Value *p, llvm::Align align);
     void store_scatter(const Store *op, Value *value, Value *mask);

@@ -203,12 +203,22 @@ std::vector<Value *> FunctionEmitter::index_lanes(Value *index) {
     return result;
 }
 
-Value *FunctionEmitter::load_by_lanes(const Load *op) {
-    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
-    Value *base = host_pointer(op->name);
-    int lanes = op->type.lanes();
+// Where the lanes of an index are, each apart.
+std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, Type element,
+                                                    const Expr &whole) {
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
+    const int lanes = whole.type().lanes();
+    std::vector<Value *> pointers;
+    const Ramp *ramp = whole.as<Ramp>();
+    if (const int64_t stride = ramp && ramp->base.type().is_scalar() ? constant_stride(ramp) : 0) {
+        Value *first = element_pointer(buffer, element, ramp->base);
+        for (int i = 0; i < lanes; i++) {
+            pointers.push_back(b_.CreateGEP(in_memory, first, b_.getInt64(uint64_t(i * stride))));
+        }
+        return pointers;
+    }
+    Value *base = host_pointer(buffer);
     std::vector<Value *> indices;
-    const Ramp *ramp = op->index.as<Ramp>();
     if (ramp && ramp->base.type().is_scalar()) {
         Value *position = emit(ramp->base), *stride = emit(ramp->stride);
         for (int i = 0; i < lanes; i++) {
@@ -217,7 +227,7 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
         }
     } else {
         // What all lanes have in common moves the base.
-        Expr index = op->index;
+        Expr index = whole;
         auto move_base = [&](const Expr &by, bool negative) {
             Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
             base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
@@ -238,10 +248,20 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
     }
     // SLP would look for vectors among what a lone index is made of, in vain and for long.
     llvm::Type *array = llvm::ArrayType::get(in_memory, 0);
+    for (Value *index : indices) {
+        pointers.push_back(b_.CreateGEP(array, base, {b_.getInt64(0), index}));
+    }
+    return pointers;
+}
+
+Value *FunctionEmitter::load_by_lanes(const Load *op) {
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
+    const int lanes = op->type.lanes();
+    const std::vector<Value *> pointers = lane_pointers(op->name, op->type, op->index);
     Value *result = llvm::PoisonValue::get(with_lanes(in_memory, lanes));
     for (int i = 0; i < lanes; i++) {
-        Value *p = b_.CreateGEP(array, base, {b_.getInt64(0), indices[size_t(i)]});
-        auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
+        auto *load = b_.CreateAlignedLoad(in_memory, pointers[size_t(i)],
+                                          llvm::Align(uint64_t(op->type.bytes())));
         tag_access(load, op->name);
         result = b_.CreateInsertElement(result, load, uint64_t(i));
     }
@@ -368,18 +388,18 @@ void FunctionEmitter::store_around_cache(const std::string &buffer, Value *value
 
 void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) {
     Type t = op->value.type();
-    Value *index = emit(op->index);
     value = to_memory(value, t);
     if (mask || (machine_.has_fast_gather(target()) && t.bits() >= 32)) {
-        Value *pointers = element_pointer(op->name, t, index);
+        Value *pointers = element_pointer(op->name, t, emit(op->index));
         auto *scatter =
             b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())), mask);
         tag_access(scatter, op->name);
         return;
     }
+    const std::vector<Value *> pointers = lane_pointers(op->name, t, op->index);
     for (int i = 0; i < t.lanes(); i++) {
-        Value *p = element_pointer(op->name, t, lane(index, i));
-        auto *store = b_.CreateAlignedStore(lane(value, i), p, llvm::Align(uint64_t(t.bytes())));
+        auto *store = b_.CreateAlignedStore(lane(value, i), pointers[size_t(i)],
+                                            llvm::Align(uint64_t(t.bytes())));
         tag_access(store, op->name);
     }
 }

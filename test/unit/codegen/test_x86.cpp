@@ -44,6 +44,22 @@ TEST(X86, StoresAroundTheCache) {
     }
 }
 
+/// The lanes of a strided store lie at constant distances of the first: no vector of indices is made.
+TEST(X86, StridedStoresTakeNoIndexOutOfAVector) {
+    const Expr first = Load::make(Int(32), "a", 0, const_true(), Alignment());
+    const Stmt store = Store::make("out", load(UInt(8, 16), "b"), Ramp::make(first, 4, 16),
+                                   const_true(16), Alignment());
+    LoweredModule module = one_function(
+        {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store);
+    for (const char *target : {"x86-64-linux-avx-avx2", "x86-64-linux-avx512_skylake"}) {
+        const std::string text = CompiledModule(module, Target(target)).assembly();
+        EXPECT_NE(text.find("vpextrb\t$15"), std::string::npos) << text;
+        for (const char *instruction : {"vpextrd", "vpextrq", "vpaddd", "vpaddq"}) {
+            EXPECT_EQ(text.find(instruction), std::string::npos) << text;
+        }
+    }
+}
+
 /// Lane by lane where the processor gathers slowly, which LLVM does not undo; with a mask never.
 TEST(X86, GathersAreThoseThatPay) {
     const Expr index =
