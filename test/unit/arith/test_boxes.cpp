@@ -145,9 +145,6 @@ TEST(Boxes, UnionOfWhatIsNotUsedReachesLessFar) {
     const std::string expected = "{[select(q:bool, -5, 0), select(q:bool, 20, 10)]} if ";
     EXPECT_EQ(text(box_union(a, b)), expected + "p:bool || q:bool");
     EXPECT_EQ(text(box_union(b, a)), expected + "q:bool || p:bool");
-    // What nothing is known of is left out of further unions.
-    EXPECT_EQ(text(box_union(box_union(a, b), Box({{Expr(0), Expr(10)}}))),
-              "{[select(q:bool, -5, 0), select(q:bool, 20, 10)]}");
 }
 
 TEST(Boxes, OverlapAndContainment) {
