@@ -31,7 +31,7 @@ def test_inputs_are_set():
     out = ct.Buffer(ct.UInt(8), [2, 2])
     assert f.realize(out) is None and out.all_equal(21)
     image.reset()
-    with pytest.raises(ct.CompileError, match="no buffer is set for input image"):
+    with pytest.raises(ct.RuntimeError, match="no buffer is set for input image"):
         f.realize([3, 2])
 
 

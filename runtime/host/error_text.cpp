@@ -205,7 +205,7 @@ CALOTYPE_WEAK int calotype_error_out_of_memory(void *user_context) {
 CALOTYPE_WEAK int calotype_error_buffer_argument_is_null(void *user_context,
                                                          const char *buffer_name) {
     Text t;
-    t << "buffer argument " << buffer_name << " is null";
+    t << "Buffer argument " << buffer_name << " is nullptr";
     return report(user_context, calotype_error_code_buffer_argument_is_null, t);
 }
 

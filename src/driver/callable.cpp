@@ -32,22 +32,30 @@ const std::vector<Argument> &Callable::arguments() const {
 
 namespace {
 
-const char *kind_of(bool is_buffer) {
-    return is_buffer ? "a buffer" : "a scalar";
+/// "a buffer of type 'uint8' and dimension 2", without what is not known.
+std::string text_of(const Callable::FullCallCheckInfo &info) {
+    std::string text = info.is_buffer ? "a buffer" : "a scalar";
+    if (!info.is_buffer || info.type != Type()) {
+        text += " of type '" + to_string(info.type) + "'";
+    }
+    if (info.dims >= 0) {
+        text += " and dimension " + std::to_string(info.dims);
+    }
+    return text;
 }
 
-void check_argument(size_t i, const Argument &arg, const Callable::FullCallCheckInfo &given) {
-    user_assert(arg.is_buffer() == given.is_buffer)
-        << "argument " << i << " (" << arg.name << ") is " << kind_of(given.is_buffer)
-        << ", must be " << kind_of(arg.is_buffer());
+void check_argument(size_t i, const std::vector<Argument> &args,
+                    const Callable::FullCallCheckInfo &given) {
+    const Argument &arg = args[i];
     const bool is_open = given.is_buffer && given.type == Type();
     // All pointers are passed alike.
-    user_assert(is_open || given.type.to_abi() == arg.type.to_abi())
-        << "argument " << i << " (" << arg.name << ") has type " << given.type << ", must have "
-        << arg.type;
-    user_assert(!given.is_buffer || given.dims < 0 || given.dims == arg.dimensions)
-        << "argument " << i << " (" << arg.name << ") has " << given.dims
-        << " dimensions, must have " << int(arg.dimensions);
+    const bool is_right = arg.is_buffer() == given.is_buffer &&
+                          (is_open || given.type.to_abi() == arg.type.to_abi()) &&
+                          (!given.is_buffer || given.dims < 0 || given.dims == arg.dimensions);
+    user_assert(is_right) << "Argument " << i + 1 << " of " << args.size() << " ('" << arg.name
+                          << "') was expected to be "
+                          << text_of({arg.type, int(arg.dimensions), arg.is_buffer()})
+                          << ", but is " << text_of(given);
 }
 
 /// True if the check does not throw. A mistake goes where errors of a run go: to the handler of the
@@ -85,7 +93,7 @@ void Callable::check(const FullCallCheckInfo *infos, size_t count) const {
     holds(handlers(), nullptr, [&] {
         check_number(count);
         for (size_t i = 0; i < count; i++) {
-            check_argument(i, contents_->args[i], infos[i]);
+            check_argument(i, contents_->args, infos[i]);
         }
     });
 }
@@ -94,7 +102,7 @@ bool Callable::is_right_call(JITUserContext *context, const Passed *passed, size
     return holds(handlers(), context, [&] {
         check_number(count);
         for (size_t i = 0; i < count; i++) {
-            check_argument(i, contents_->args[i], passed[i].info);
+            check_argument(i, contents_->args, passed[i].info);
         }
     });
 }

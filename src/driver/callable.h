@@ -149,6 +149,8 @@ private:
         passed.info = info_of<Plain>();
         if constexpr (is_raw_buffer<Plain>) {
             passed.buffer = const_cast<calotype_buffer_t *>(value);
+        } else if constexpr (std::is_base_of<internal::BufferBase, Plain>::value) {
+            passed.buffer = value.defined() ? value.raw_buffer() : nullptr;
         } else if constexpr (IsBuffer<Plain>::value) {
             passed.buffer = const_cast<Plain &>(value).raw_buffer();
         } else {

@@ -42,7 +42,7 @@ const void *address_of_input(const InferredArgument &input) {
     }
     const Parameter &p = input.parameter;
     if (p.is_buffer()) {
-        user_assert(p->buffer.defined()) << "no buffer is set for input " << p.name();
+        runtime_error_if(!p->buffer.defined()) << "no buffer is set for input " << p.name();
         return p->buffer->raw();
     }
     user_assert(p->value.has_value()) << "no value is set for parameter " << p.name();

@@ -83,7 +83,7 @@ TEST_F(ErrorText, Parameters) {
 TEST_F(ErrorText, Pointers) {
     expect(-11, calotype_error_out_of_memory(nullptr), "out of memory");
     expect(-12, calotype_error_buffer_argument_is_null(nullptr, "in"),
-           "buffer argument in is null");
+           "Buffer argument in is nullptr");
     expect(-24, calotype_error_unaligned_host_ptr(nullptr, "input buffer in", 32),
            "host pointer of input buffer in is not aligned, must be to 32 bytes");
     expect(-34, calotype_error_host_is_null(nullptr, "input buffer in"),

@@ -212,7 +212,7 @@ private:
 
     Checks null_checks(const ArgumentBuffer &b) {
         return {check(reinterpret<uint64_t>(b.handle()) != make_zero(UInt(64)),
-                      "buffer_argument_is_null", {b.role})};
+                      "buffer_argument_is_null", {b.name})};
     }
 
     /// The shape of a constant image is constant. One that is embedded has no gaps.

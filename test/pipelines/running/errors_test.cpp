@@ -47,9 +47,12 @@ TEST_F(RunTimeErrors, input_of_another_type) {
                          "ImageParam in has element type int32 and is set to a buffer of float32");
     Callable c = f.compile_to_callable({in, offset});
     Buffer<int> out(10, 5);
-    EXPECT_COMPILE_ERROR(c(floats, 1, out), "argument 0 (in) has type float32, must have int32");
+    EXPECT_COMPILE_ERROR(c(floats, 1, out),
+                         "Argument 1 of 3 ('in') was expected to be a buffer of type 'int32' and "
+                         "dimension 2, but is a buffer of type 'float32'");
     EXPECT_COMPILE_ERROR(c(input, 1.0f, out),
-                         "argument 1 (shift) has type float32, must have int32");
+                         "Argument 2 of 3 ('shift') was expected to be a scalar of type 'int32' "
+                         "and dimension 0, but is a scalar of type 'float32'");
     EXPECT_COMPILE_ERROR(c(input, 1), "a Callable takes 3 arguments, not 2");
 }
 
@@ -71,7 +74,7 @@ TEST_F(RunTimeErrors, other_numbers_of_dimensions) {
 
 TEST_F(RunTimeErrors, input_not_set) {
     in.reset();
-    EXPECT_COMPILE_ERROR(f.realize({10, 5}), "no buffer is set for input in");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "no buffer is set for input in");
 }
 
 TEST_F(RunTimeErrors, stride_of_the_innermost_dimension) {
