@@ -183,8 +183,9 @@ private:
 
     void require_found(const For *op, const SteadyState &steady) const {
         user_assert(steady.found || op->partition != Partition::Always || rare_)
-            << "loop " << op->name << " is marked always_partition, but no condition in it is "
-            << "likely to hold in a range of its iterations";
+            << "Loop Partition Policy is set to Always for " << op->name
+            << ", but no loop partitioning was performed. No condition in it is likely to hold in "
+            << "a range of its iterations";
     }
 
     /// True in the steady iterations; undefined if these are all.

@@ -135,11 +135,12 @@ public:
     }
 
     Stmt rewrite() {
-        read_products(op_->body);
+        read_products(op_->body, &TileAllocation::add_shape);
         user_assert(shape_.rows > 0)
             << subject()
             << ", but no matrix multiply operation was found in it: no update of it adds up over "
             << "a vectorized loop";
+        read_products(op_->body, &TileAllocation::add_place);
         check_shape();
         choose_registers();
         const Stmt body = Block::make(
@@ -176,11 +177,13 @@ private:
         return nest.store()->name == op_->name && has_sum(nest);
     }
 
-    /// Collects the tiles and the shape of all products. CompileError for a sum that is none.
-    void read_products(const Stmt &s) {
+    using AddProduct = void (TileAllocation::*)(const TileProduct &);
+
+    /// Calls `add` for all products. CompileError for a sum that is none.
+    void read_products(const Stmt &s, AddProduct add) {
         class Read : public Visitor {
         public:
-            explicit Read(TileAllocation &tiles) : tiles_(tiles) {
+            Read(TileAllocation &tiles, AddProduct add) : tiles_(tiles), add_(add) {
             }
 
         private:
@@ -191,17 +194,18 @@ private:
             }
             void visit(const For *op) override {
                 if (op->for_type == ForType::Vectorized) {
-                    tiles_.read_sums(tiles_.nests_of(op));
+                    tiles_.read_sums(tiles_.nests_of(op), add_);
                     return;
                 }
                 Visitor::visit(op);
             }
             TileAllocation &tiles_;
+            AddProduct add_;
         };
-        Read (*this)(s);
+        Read (*this, add)(s);
     }
 
-    void read_sums(const std::vector<TileNest> &nests) {
+    void read_sums(const std::vector<TileNest> &nests, AddProduct add) {
         for (const TileNest &nest : nests) {
             if (!is_sum(nest)) {
                 continue;
@@ -209,19 +213,23 @@ private:
             const TileProductMatch match = match_tile_product(nest);
             user_assert(match.product)
                 << subject() << ", but an update of it is no product of tiles: " << match.why_not;
-            add(*match.product);
+            (this->*add)(*match.product);
         }
     }
 
-    void add(const TileProduct &p) {
+    void add_shape(const TileProduct &p) {
         const auto step = as_const_int(p.sums.step);
         user_assert(step) << subject() << " with rows " << to_string(p.sums.step)
                           << " elements apart: that must be a constant";
         const TileShape shape = {p.rows, p.columns, p.depth * p.a.type.bytes(), *step};
         user_assert(shape_.rows == 0 || shape == shape_)
             << subject() << ", but one product in it has " << text_of(shape_) << ", another "
-            << text_of(shape) << ": it does not have the same shape";
+            << text_of(shape) << ": it does not have the same shape, but has different size and "
+            << "strides";
         shape_ = shape;
+    }
+
+    void add_place(const TileProduct &p) {
         const auto place = place_of(p.sums.first);
         user_assert(place) << subject() << ", but a tile of it begins at "
                            << to_string(p.sums.first)

@@ -136,7 +136,8 @@ private:
         }
         if (!added.defined() || !take_factors(added) || !is_trivially_true(store->predicate)) {
             return fail("it must add a product to its own value, but computes " +
-                        to_string(store->value));
+                        to_string(store->value) +
+                        ": such operand or result types are not supported");
         }
         return true;
     }

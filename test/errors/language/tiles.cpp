@@ -98,6 +98,8 @@ TEST(TileErrors, targets_and_types) {
 TEST(TileErrors, what_is_no_product) {
     expect_error([&] { compile_sum_of([](Product &p) { return cast<int>(p.a(p.k, y)); }); },
                  "it must add a product to its own value, but computes");
+    expect_error([&] { compile_sum_of([](Product &p) { return cast<int>(p.a(p.k, y)); }); },
+                 ": such operand or result types are not supported");
     expect_error(
         [&] {
             compile_sum_of(
@@ -154,7 +156,20 @@ TEST(TileErrors, sizes) {
     for (int i = 0; i < 2; i++) {
         two.schedule_update(i, 8, 8 >> i, 64).unroll(x).unroll(y);
     }
-    expect_error([&] { two.compile(); }, "it does not have the same shape");
+    expect_error([&] { two.compile(); },
+                 "it does not have the same shape, but has different size and strides");
+    // The shape is looked at before the places, which are not constant here.
+    Product turned;
+    for (int i = 0; i < 2; i++) {
+        turned.sum(x, y) += cast<int>(turned.a(turned.k, y)) * turned.right(x, turned.k);
+    }
+    turned.result(x, y) = turned.sum(x, y);
+    turned.result.tile(x, y, xi, yi, 8, 8);
+    turned.schedule_update(0, 8, 4, 64);
+    turned.schedule_update(1, 4, 8, 64);
+    expect_error([&] { turned.compile(); },
+                 "one product in it has 4 rows, 8 columns and 64 bytes of depth, another 8 rows, 4 "
+                 "columns and 64 bytes of depth");
 }
 
 TEST(TileErrors, places) {
