@@ -32,7 +32,10 @@ Interval Interval::make_union(const Interval &a, const Interval &b) {
 }
 
 Interval Interval::make_intersection(const Interval &a, const Interval &b) {
-    return internal::make_intersection(a, b);
+    if (a.is_empty() || b.is_empty()) {
+        return Interval::nothing();
+    }
+    return {ends::max_or_other(a.min, b.min), ends::min_or_other(a.max, b.max)};
 }
 
 bool Interval::same_as(const Interval &other) const {
@@ -66,10 +69,7 @@ Interval make_union(const Interval &a, const Interval &b) {
 }
 
 Interval make_intersection(const Interval &a, const Interval &b) {
-    if (a.is_empty() || b.is_empty()) {
-        return Interval::nothing();
-    }
-    const Interval result(ends::max_or_other(a.min, b.min), ends::min_or_other(a.max, b.max));
+    const Interval result = Interval::make_intersection(a, b);
     return is_inverted_constant(result) ? Interval::nothing() : result;
 }
 

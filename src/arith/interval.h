@@ -78,8 +78,9 @@ struct Interval {
     /// max - min + 1, simplified; undefined unless bounded.
     Expr extent() const;
 
-    /// The functions of these names.
+    /// The function of this name.
     static Interval make_union(const Interval &a, const Interval &b);
+    /// By the ends alone: [3, 4] and [9, 10] give the inverted [9, 4].
     static Interval make_intersection(const Interval &a, const Interval &b);
 
 private:

@@ -179,6 +179,7 @@ TEST(HalideInternal, SimplifyAndProve) {
 
 TEST(HalideInternal, Alignment) {
     const Expr x = var("x");
+    EXPECT_THROW(modulus_remainder(x > 2), InternalError);
     const ModulusRemainder m = modulus_remainder(x * 6 + 2);
     EXPECT_EQ(m.modulus, 6);
     EXPECT_EQ(m.remainder, 2);

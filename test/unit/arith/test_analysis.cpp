@@ -63,6 +63,7 @@ TEST(Interval, UnionAndIntersection) {
     EXPECT_EQ(text(make_intersection(a, Interval::everything())), "[0, n]");
     EXPECT_EQ(text(make_union(Interval::nothing(), b)), "[5, 9]");
     EXPECT_TRUE(make_intersection(b, Interval(Expr(10), Expr(11))).is_empty());
+    EXPECT_EQ(text(Interval::make_intersection({3, 4}, {9, 10})), "[9, 4]");
     EXPECT_TRUE(make_union(Interval(Expr(), Expr(3)), b).has_upper_bound());
     EXPECT_FALSE(make_union(Interval(Expr(), Expr(3)), b).has_lower_bound());
 }
