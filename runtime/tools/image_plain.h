@@ -4,6 +4,7 @@
 // the extents of four dimensions and a type number, then the elements).
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "image_file.h"
@@ -132,13 +133,13 @@ inline calotype_type_t npy_type(const ImageFile &file, const std::string &descr)
 inline std::vector<int64_t> npy_shape(const std::string &text) {
     std::vector<int64_t> shape;
     for (size_t i = 0; i < text.size();) {
-        if (text[i] < '0' || text[i] > '9') {
-            i++;
-            continue;
+        const size_t digits = text.find_first_not_of("0123456789", i);
+        const size_t end = digits == std::string::npos ? text.size() : digits;
+        if (end > i) {
+            const int64_t extent = std::stoll(text.substr(i, std::min<size_t>(end - i, 18)));
+            shape.push_back(i > 0 && text[i - 1] == '-' ? -extent : extent);
         }
-        size_t used = 0;
-        shape.push_back(std::stoll(text.substr(i, 18), &used));
-        i += used;
+        i = end + 1;
     }
     return shape;
 }

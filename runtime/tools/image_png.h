@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// PNG files, through libpng: 8 or 16 bits, one to four channels.
+// PNG files, through libpng: 8 or 16 bits, one to four channels. Palettes are read as the colours in
+// them; grey of fewer bits is refused.
 #pragma once
 
 #include <csetjmp>
@@ -43,7 +44,11 @@ struct PngRead {
         }
         png_init_io(png, file);
         png_read_info(png, info);
-        png_set_expand(png);  // palettes, few bits, transparent colours
+        if (png_get_color_type(png, info) != PNG_COLOR_TYPE_PALETTE &&
+            png_get_bit_depth(png, info) < 8) {
+            png_error(png, "has samples of fewer than 8 bits");
+        }
+        png_set_expand(png);  // palettes, transparent colours
         png_set_interlace_handling(png);
         png_read_update_info(png, info);
         width = int(png_get_image_width(png, info));
