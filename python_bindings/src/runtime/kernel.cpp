@@ -97,6 +97,18 @@ std::string name_of_file(const std::string &path) {
     return stem.compare(0, 3, "lib") == 0 ? stem.substr(3) : stem;
 }
 
+// "a::b::f" as the Itanium ABI for C++ has it.
+std::string cpp_symbol(const std::string &name, const std::string &parameters) {
+    std::string parts;
+    size_t count = 0;
+    for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 2, count++) {
+        end = name.find("::", begin);
+        const std::string part = name.substr(begin, end - begin);
+        parts += std::to_string(part.size()) + part;
+    }
+    return "_Z" + (count > 1 ? "N" + parts + "E" : parts) + parameters;
+}
+
 std::string absolute_path(const std::string &path) {
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
@@ -125,10 +137,16 @@ void *Library::find(const std::string &symbol) const {
     return dlsym(handle_, symbol.c_str());
 }
 
+void *Library::find_companion(const std::string &function, const std::string &suffix,
+                              const std::string &parameters) const {
+    void *found = find(function + suffix);
+    return found ? found : find(cpp_symbol(function + suffix, parameters));
+}
+
 Kernel::Kernel(const std::string &path, const std::string &name)
     : library_(std::make_shared<Library>(path)), name_(name.empty() ? name_of_file(path) : name) {
-    void *metadata = library_->find(name_ + "_metadata");
-    argv_ = as<int (*)(const void **)>(library_->find(name_ + "_argv"));
+    void *metadata = library_->find_companion(name_, "_metadata", "v");
+    argv_ = as<int (*)(const void **)>(library_->find_companion(name_, "_argv", "PPv"));
     if (!metadata || !argv_) {
         throw ArrayError(path + " has no pipeline '" + name_ + "': there is no function " + name_ +
                          (metadata ? "_argv" : "_metadata"));
@@ -184,7 +202,7 @@ BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
 
 std::unique_ptr<Prefetch> Kernel::prefetch(std::optional<int> device) const {
     using GetModules = const calotype_module_desc *const *(*)();
-    const auto get = as<GetModules>(library_->find(name_ + "_device_modules"));
+    const auto get = as<GetModules>(library_->find_companion(name_, "_device_modules", "v"));
     const PrefetchFunctions functions = {
         as<decltype(&calotype_prefetch)>(library_->find("calotype_prefetch")),
         as<decltype(&calotype_prefetch_wait)>(library_->find("calotype_prefetch_wait")),

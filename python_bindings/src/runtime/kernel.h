@@ -25,6 +25,10 @@ public:
     explicit Library(const std::string &path);
     /// Null if there is none.
     void *find(const std::string &symbol) const;
+    /// What belongs to a function: FUNCTION_SUFFIX by a name of C, or by one of C++ with those
+    /// parameters, as the Itanium ABI writes them.
+    void *find_companion(const std::string &function, const std::string &suffix,
+                         const std::string &parameters) const;
     const std::string &path() const {
         return path_;
     }

@@ -14,21 +14,23 @@ namespace calotype::internal {
 
 namespace {
 
-/// Those that are called by a name of C and say what they take.
+/// Those that say what they take.
 std::vector<const LoweredFunction *> described_functions(const LoweredModule &module,
-                                                         const Target &target, const char *output) {
+                                                         const char *output) {
     std::vector<const LoweredFunction *> result;
     for (const LoweredFunction &f : module.functions) {
-        if (f.linkage != LinkageType::ExternalPlusMetadata) {
-            continue;
+        if (f.linkage == LinkageType::ExternalPlusMetadata) {
+            result.push_back(&f);
         }
-        user_assert(!has_cpp_linkage(f, target))
-            << output << ": function " << f.name << " has a name of C++, must have one of C";
-        result.push_back(&f);
     }
     user_assert(!result.empty()) << output << ": module " << module.name
                                  << " has no function with metadata";
     return result;
+}
+
+/// How a program calls it: by its name of C++ with namespaces, or by that of C.
+std::string callers_name(const LoweredFunction &f, const Target &target) {
+    return has_cpp_linkage(f, target) ? join(name_parts(f.name), "::") : simple_name(f.name);
 }
 
 /// What calotype.runtime asks a library for by name, beside the functions.
@@ -52,9 +54,10 @@ static int add_functions(PyObject *module) {
         return -1;
     }
     int status = 0;
-    for (const char *name : names) {
-        PyObject *function = PyObject_CallMethod(runtime, "load", "ss", library.dli_fname, name);
-        if (!function || PyModule_AddObject(module, name, function) != 0) {
+    for (const auto &known : names) {
+        PyObject *function =
+            PyObject_CallMethod(runtime, "load", "ss", library.dli_fname, known.function);
+        if (!function || PyModule_AddObject(module, known.name, function) != 0) {
             Py_XDECREF(function);
             status = -1;
             break;
@@ -68,7 +71,7 @@ static int add_functions(PyObject *module) {
 }  // namespace
 
 std::string python_extension_text(const LoweredModule &module, const Target &target) {
-    const auto functions = described_functions(module, target, "python_extension");
+    const auto functions = described_functions(module, "python_extension");
     const std::string name = c_identifier(module.name);
     std::ostringstream out;
     out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
@@ -82,8 +85,8 @@ std::string python_extension_text(const LoweredModule &module, const Target &tar
         << "extern \"C\" {\n";
     std::vector<std::string> needed = runtime_functions(target);
     for (const LoweredFunction *f : functions) {
-        needed.push_back(simple_name(f->name) + "_argv");
-        needed.push_back(simple_name(f->name) + "_metadata");
+        needed.push_back(argv_symbol_name(*f, target));
+        needed.push_back(metadata_symbol_name(*f, target));
     }
     for (const std::string &symbol : needed) {
         out << "void " << symbol << "();\n";
@@ -94,9 +97,10 @@ std::string python_extension_text(const LoweredModule &module, const Target &tar
     for (size_t i = 0; i < needed.size(); i++) {
         out << (i > 0 ? ",\n    " : "\n    ") << needed[i];
     }
-    out << "};\n\nstatic const char *const names[] = {";
+    out << "};\n\nstatic const struct {\n    const char *name, *function;\n} names[] = {";
     for (size_t i = 0; i < functions.size(); i++) {
-        out << (i > 0 ? ", " : "") << '"' << simple_name(functions[i]->name) << '"';
+        out << (i > 0 ? ", {" : "{") << '"' << simple_name(functions[i]->name) << "\", \""
+            << callers_name(*functions[i], target) << "\"}";
     }
     out << "};\n"
         << python_init << "\nPyMODINIT_FUNC PyInit_" << name << "() {\n"
@@ -129,7 +133,8 @@ const char *type_code(const Type &t) {
 }
 
 void write_torch_function(std::ostream &out, const LoweredModule &module, const LoweredFunction &f,
-                          bool on_cuda) {
+                          const Target &target) {
+    const bool on_cuda = target.has_feature(Target::CUDA);
     std::string parameters, arguments, tensors, results;
     for (const LoweredArgument &a : f.args) {
         arguments += arguments.empty() ? "" : ", ";
@@ -159,14 +164,14 @@ void write_torch_function(std::ostream &out, const LoweredModule &module, const 
         << "inline void " << name << "_th_(" << parameters << ") {\n"
         << "    calotype::pytorch::Call call(\"" << name << "\", "
         << (on_cuda ? "calotype_cuda_device_interface()" : "nullptr") << ");\n"
-        << tensors << "    call.check(::" << name << "(" << arguments << "));\n"
+        << tensors << "    call.check(::" << callers_name(f, target) << "(" << arguments << "));\n"
         << results << "}\n";
 }
 
 }  // namespace
 
 std::string pytorch_wrapper_text(const LoweredModule &module, const Target &target) {
-    const auto functions = described_functions(module, target, "pytorch_wrapper");
+    const auto functions = described_functions(module, "pytorch_wrapper");
     const bool on_cuda = target.has_feature(Target::CUDA);
     user_assert(!on_cuda || target.has_feature(Target::UserContext))
         << "pytorch_wrapper: target " << target.to_string()
@@ -184,7 +189,7 @@ std::string pytorch_wrapper_text(const LoweredModule &module, const Target &targ
     }
     out << "\n#include \"" << c_identifier(module.name) << ".h\"\n";
     for (const LoweredFunction *f : functions) {
-        write_torch_function(out, module, *f, on_cuda);
+        write_torch_function(out, module, *f, target);
     }
     return out.str();
 }
