@@ -20,7 +20,10 @@ public:
 
     FileContents make() {
         const auto module_of = [&](const std::string &name, const Target &target) {
-            return Compiler::of_process().lower(job(name, target));
+            const CompileJob &j = job(name, target);
+            LoweredModule module = Compiler::of_process().lower(j);
+            put_results(j.autoscheduled, &module);
+            return module;
         };
         return multitarget_outputs(function_, paths_, targets_, module_of);
     }
@@ -42,6 +45,9 @@ public:
             }
             text.put(name);
             text.put(*key);
+            text.put(j.autoscheduled.schedule_source);
+            const auto &features = j.autoscheduled.featurization;
+            text.put(std::string(features.begin(), features.end()));
         }
         return text.take();
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/progress.h"
+#include "lang/schedule/autoscheduler.h"
 #include "pipeline/source.h"
 #include "target/target.h"
 
@@ -46,6 +47,8 @@ struct CompileJob {
     PipelineSource source;
     Target target;
     CompileOptions options;
+    /// What wrote the schedule, if an autoscheduler did: for the outputs that say so.
+    AutoSchedulerResults autoscheduled;
     /// Addresses that extern functions of a JIT job have; empty ahead of time.
     std::map<std::string, const void *> jit_symbols;
     /// What these addresses need to stay good.

@@ -2,6 +2,7 @@
 #include "driver/module.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "codegen/emit.h"
 #include "driver/link_devices.h"
@@ -16,6 +17,7 @@ struct Module::Contents {
     LoweredModule module;
     Target target;
     std::vector<Module> submodules;
+    std::optional<AutoSchedulerResults> autoscheduled;
 };
 
 Module::Module(const std::string &name, const Target &target, const MetadataNameMap &metadata_names)
@@ -117,6 +119,15 @@ void Module::compile(const std::map<OutputFileType, std::string> &output_files) 
     const Module all = submodules().empty() ? *this : resolve_submodules();
     internal::write_files_together(
         internal::module_outputs(all.lowered(), all.target(), output_files));
+}
+
+void Module::set_auto_scheduler_results(const AutoSchedulerResults &results) {
+    contents_->autoscheduled = results;
+    internal::put_results(results, &contents_->module);
+}
+
+const AutoSchedulerResults *Module::get_auto_scheduler_results() const {
+    return contents_->autoscheduled ? &*contents_->autoscheduled : nullptr;
 }
 
 std::string Module::compile_to_object_bytes() const {

@@ -48,6 +48,10 @@ public:
 
     /// Write these files, all or none.
     void compile(const std::map<OutputFileType, std::string> &output_files) const;
+    /// What an autoscheduler says of its work, for the outputs `schedule` and `featurization`; null
+    /// if there is nothing.
+    void set_auto_scheduler_results(const AutoSchedulerResults &results);
+    const AutoSchedulerResults *get_auto_scheduler_results() const;
     /// The bytes of an object file.
     std::string compile_to_object_bytes() const;
     /// The same in a buffer.

@@ -98,6 +98,7 @@ public:
         internal_assert(module.functions.size() == 1) << "a choice between targets is one function";
         module.functions[0].linkage = LinkageType::External;
         module.functions[0].name_mangling = NameMangling::C;  // it cannot meet the user's names
+        schedule_source_ = module.schedule_source;
         dispatch_.add(module, target);
         choices_.push_back(module.functions[0]);
         auto contents = emit(module, target, types_each_);
@@ -108,7 +109,8 @@ public:
     }
 
     FileContents finish(const Target &last) {
-        const LoweredModule wrapper = dispatch_.module(function_, last);
+        LoweredModule wrapper = dispatch_.module(function_, last);
+        wrapper.schedule_source = schedule_source_;
         auto contents = emit(wrapper, last, types_once_);
         if (types_once_.count(OutputFileType::c_header)) {
             contents[OutputFileType::c_header] = header_of_all(wrapper, last);
@@ -148,6 +150,7 @@ private:
     std::string function_;
     const OutputPaths &paths_;
     std::set<OutputFileType> types_each_, types_once_;
+    std::string schedule_source_;  ///< of the last target
     Dispatch dispatch_;
     std::vector<LoweredFunction> choices_;
     Members members_;
@@ -166,6 +169,11 @@ OutputPaths output_paths(const std::string &path_base, const std::vector<OutputF
 
 bool can_make_output(OutputFileType type) {
     return can_emit(type);
+}
+
+void put_results(const AutoSchedulerResults &results, LoweredModule *module) {
+    module->schedule_source = results.schedule_source;
+    module->featurization.assign(results.featurization.begin(), results.featurization.end());
 }
 
 FileContents module_outputs(const LoweredModule &module, const Target &target,

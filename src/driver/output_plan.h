@@ -29,6 +29,9 @@ OutputPaths output_paths(const std::string &path_base, const std::vector<OutputF
 /// True if module_outputs can make that type.
 bool can_make_output(OutputFileType type);
 
+/// For the outputs that say what an autoscheduler did.
+void put_results(const AutoSchedulerResults &results, LoweredModule *module);
+
 /// The files of one module. A CompileError if a type cannot be made. Without the feature
 /// no_runtime, a static library holds the runtime too.
 FileContents module_outputs(const LoweredModule &module, const Target &target,

@@ -239,8 +239,7 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
             pipeline_.trace_pipeline();
         }
         if (using_autoscheduler()) {
-            schedule_source_ =
-                pipeline_.apply_autoscheduler(get_target(), autoscheduler_).schedule_source;
+            autoscheduled_ = pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
         }
         phase_ = Phase::Scheduled;
     }

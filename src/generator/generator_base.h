@@ -111,9 +111,9 @@ public:
     /// Handlers and extern functions are as those of a Pipeline.
     Callable compile_to_callable(const JITHandlers *handlers = nullptr,
                                  const std::map<std::string, JITExtern> *externs = nullptr);
-    /// After build_pipeline: the schedule as its autoscheduler wrote it, if it did.
-    const std::string &schedule_source() const {
-        return schedule_source_;
+    /// After build_pipeline: what its autoscheduler says of its work, if it has one.
+    const AutoSchedulerResults &autoscheduled() const {
+        return autoscheduled_;
     }
     /// After build_pipeline: the inputs in order, as arguments of a function.
     std::vector<Argument> arguments() const;
@@ -176,7 +176,7 @@ private:
     Phase phase_;
     std::string registered_name_;
     AutoschedulerParams autoscheduler_;
-    std::string schedule_source_;
+    AutoSchedulerResults autoscheduled_;
     std::vector<GeneratorParamBase *> params_;
     std::vector<GeneratorIO *> members_;
     size_t sorted_ = 0;  ///< so many of them are in inputs_ or outputs_

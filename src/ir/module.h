@@ -161,6 +161,9 @@ struct LoweredModule {
     LinkedCode linked;  ///< what functions of the host call
     MetadataNameMap metadata_names;
     bool any_strict_float = false;  ///< some part asked for strict floating point everywhere
+    /// What an autoscheduler says of its work, if there was one: the schedule as C++, and features
+    /// of the pipeline in a form of its own.
+    std::string schedule_source, featurization;
 
     /// The function of that name, or null.
     const LoweredFunction *find_function(const std::string &name) const {

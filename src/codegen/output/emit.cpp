@@ -88,6 +88,8 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
         return c_header_text(module, target);
     case OutputFileType::c_source:
         return c_source_text(module, target);
+    case OutputFileType::featurization:
+        return module.featurization;
     case OutputFileType::function_info_header:
         return function_info_header_text(module);
     case OutputFileType::python_extension:
@@ -96,6 +98,9 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
         return pytorch_wrapper_text(module, target);
     case OutputFileType::registration:
         return registration_text(module, target);
+    case OutputFileType::schedule:
+        return module.schedule_source.empty() ? "// No autoscheduler has written a schedule.\n"
+                                              : module.schedule_source;
     case OutputFileType::stmt:
         return stmt_text(module);
     case OutputFileType::stmt_html:
@@ -117,10 +122,12 @@ bool can_emit(OutputFileType type) {
     case OutputFileType::c_source:
     case OutputFileType::conceptual_stmt:
     case OutputFileType::conceptual_stmt_html:
+    case OutputFileType::featurization:
     case OutputFileType::function_info_header:
     case OutputFileType::python_extension:
     case OutputFileType::pytorch_wrapper:
     case OutputFileType::registration:
+    case OutputFileType::schedule:
     case OutputFileType::stmt:
     case OutputFileType::stmt_html:
         return true;

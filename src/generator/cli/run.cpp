@@ -71,12 +71,6 @@ std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command,
     return generator;
 }
 
-// What the autoscheduler of a generator that has been built says.
-std::string schedule_text(const GeneratorBase &generator) {
-    const std::string &text = generator.schedule_source();
-    return text.empty() ? "// No autoscheduler has written a schedule.\n" : text;
-}
-
 // What deserialize_pipeline reads.
 std::string serialized(const GeneratorCommand &command, const Target &target) {
     UniqueNameScope names;
@@ -85,15 +79,14 @@ std::string serialized(const GeneratorCommand &command, const Target &target) {
     return {data.begin(), data.end()};
 }
 
-// `schedule`: where the text of the schedule goes.
 CompileJob make_job(const GeneratorCommand &command, const std::string &function,
-                    const Target &target, std::string *schedule) {
+                    const Target &target) {
     // The names inside do not depend on what this process built before.
     UniqueNameScope names;
     CompileJob job;
     const auto generator = make_generator(command, target);
     job.source = generator->build_source(function);
-    *schedule = schedule_text(*generator);
+    job.autoscheduled = generator->autoscheduled();
     job.target = target;
     job.options = CompileOptions::from_environment(function);
     job.options.print_pass_times |= command.time_passes;
@@ -128,18 +121,11 @@ FileContents generate(const GeneratorCommand &command) {
     if (const std::string path = take(OutputFileType::ctpipe); !path.empty()) {
         files[path] = serialized(command, targets_of(command).back().second);
     }
-    const std::string schedule_path = take(OutputFileType::schedule);
-    std::string schedule;
     if (!paths.empty()) {
         files.merge(cached_outputs(function, paths, targets_of(command),
                                    [&](const std::string &name, const Target &target) {
-                                       return make_job(command, name, target, &schedule);
+                                       return make_job(command, name, target);
                                    }));
-    } else if (!schedule_path.empty()) {
-        make_job(command, function, targets_of(command).back().second, &schedule);
-    }
-    if (!schedule_path.empty()) {
-        files[schedule_path] = schedule;
     }
     return files;
 }

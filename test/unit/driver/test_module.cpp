@@ -197,11 +197,39 @@ TEST_F(Files, LinkageOfExternStages) {
     EXPECT_EQ(assembly(mangled, NameMangling::C).find(cpp), std::string::npos);
 }
 
+TEST_F(Files, WhatAnAutoschedulerSays) {
+    const Module m = f.compile_to_module({p}, "f", host);
+    EXPECT_EQ(m.get_auto_scheduler_results(), nullptr);
+    const std::map<OutputFileType, std::string> outputs = {
+        {OutputFileType::schedule, path("f.schedule.h")},
+        {OutputFileType::featurization, path("f.featurization")}};
+    m.compile(outputs);
+    EXPECT_EQ(read_file(path("f.schedule.h")), "// No autoscheduler has written a schedule.\n");
+    EXPECT_EQ(read_file(path("f.featurization")), "");
+
+    AutoSchedulerResults results;
+    results.schedule_source = "f.vectorize(x, 4);\n";
+    results.featurization = {1, 0, 2};
+    Module said = f.compile_to_module({p}, "f", host);
+    said.set_auto_scheduler_results(results);
+    EXPECT_EQ(said.get_auto_scheduler_results()->featurization.size(), 3u);
+    said.compile(outputs);
+    EXPECT_EQ(read_file(path("f.schedule.h")), "f.vectorize(x, 4);\n");
+    EXPECT_EQ(read_file(path("f.featurization")), std::string("\1\0\2", 3));
+    const auto module_of = [&](const std::string &, const Target &) {
+        return said;
+    };
+    compile_multitarget("f", outputs, {host, host.with_feature(Target::NoAsserts)}, {"a", "b"},
+                        module_of);
+    EXPECT_EQ(read_file(path("f.schedule.h")), "f.vectorize(x, 4);\n");
+    EXPECT_EQ(read_file(path("f-b.featurization")), std::string("\1\0\2", 3));
+}
+
 TEST_F(Files, Mistakes) {
     EXPECT_COMPILE_ERROR(f.compile_to_object(path("f.o"), {}, "f", host),
                          "pipeline f uses parameter p, which is not in its list of arguments");
-    EXPECT_COMPILE_ERROR(f.compile_to({{OutputFileType::featurization, path("f")}}, {p}, "f", host),
-                         "emit type 'featurization' cannot be made by this build of the compiler");
+    EXPECT_COMPILE_ERROR(f.compile_to({{OutputFileType::cpp_stub, path("f")}}, {p}, "f", host),
+                         "emit type 'cpp_stub' cannot be made by this build of the compiler");
     EXPECT_EQ(names_in(dir.path()), Names());
 }
 
