@@ -54,7 +54,7 @@ def test_what_no_derivative_is_of():
         d[loss()[2], "last"]
 
 
-def test_an_autoscheduler_is_a_function():
+def test_an_autoscheduler_is_a_function(tmp_path):
     f = ct.Func("f")
     f[x, y] = x + y
     seen = {}
@@ -72,6 +72,12 @@ def test_an_autoscheduler_is_a_function():
     assert results.schedule_source == "vectorize x"
     assert str(results.autoscheduler_params) == "autoscheduler=lanes autoscheduler.lanes=4"
     assert f.realize([5, 2])[4, 1] == 5
+    module = f.compile_to_module([], "f")
+    assert module.get_auto_scheduler_results() is None
+    module.set_auto_scheduler_results(results)
+    assert module.get_auto_scheduler_results().schedule_source == "vectorize x"
+    module.compile({ct.OutputFileType.schedule: str(tmp_path / "f.schedule.h")})
+    assert (tmp_path / "f.schedule.h").read_text() == "vectorize x"
     with pytest.raises(ct.CompileError, match="lanes"):
         ct.Pipeline.add_autoscheduler("lanes", lanes)
 

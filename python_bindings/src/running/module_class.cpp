@@ -104,6 +104,10 @@ void bind_module(nb::module_ &m) {
             "The same as a Buffer.")
         .def("remap_metadata_name", &Module::remap_metadata_name, "from_"_a, "to"_a)
         .def("get_metadata_name_map", &Module::get_metadata_name_map)
+        .def("set_auto_scheduler_results", &Module::set_auto_scheduler_results, "results"_a,
+             "What the outputs schedule and featurization say.")
+        .def("get_auto_scheduler_results", &Module::get_auto_scheduler_results, nb::rv_policy::copy,
+             nb::sig("def get_auto_scheduler_results(self) -> AutoSchedulerResults | None"))
         .def("__repr__",
              [](const Module &self) { return "<calotype.Module '" + self.name() + "'>"; });
     m.def("link_modules", &link_modules, "name"_a, "modules"_a);
