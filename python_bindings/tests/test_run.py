@@ -56,12 +56,13 @@ def test_callable_errors_name_argument_found_and_expected():
     a, out = ct.Buffer(ct.UInt(8), [2, 2]), ct.Buffer(ct.UInt(8), [2, 2])
     a.fill(1)
     wrong = {
-        "takes 3 arguments .*but 4 are given": lambda: c(a, 1, out, 4),
-        "argument 'gain' is missing": lambda: c(a),
-        "there is no argument 'color'": lambda: c(a, 1, out, color=3),
-        "argument 'image' is given twice": lambda: c(a, 1, out, image=a),
+        "at most 3 positional arguments, but saw 4. The function takes .image:": lambda: c(a, 1, out, 4),
+        "Expected exactly 3 positional arguments, but saw 1. Argument gain was not": lambda: c(a),
+        "^Argument image was not specified by either positional or": lambda: c(gain=1),
+        "Unknown argument 'color' specified via keyword. The": lambda: c(a, 1, out, color=3),
+        "Argument image specified multiple times. It is given": lambda: c(a, 1, out, image=a),
         "argument 'gain' is 'x' .str., must be a number .float32": lambda: c(a, "x", out),
-        "argument 'image' is 3 .int., must be an array of uint8 with 2": lambda: c(3, 1, out),
+        "'image' is 3 .int., must be an array of uint8 with 2 .*is not an instance": lambda: c(3, 1, out),
         "argument 'image' has elements of type int16, must have uint8": lambda: c(
             ct.Buffer(ct.Int(16), [2, 2]), 1, out
         ),

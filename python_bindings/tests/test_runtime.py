@@ -89,8 +89,8 @@ def test_errors_of_calls(path):
     scale = runtime.load(path)
     a, out = bytes_of([[1, 2]]), bytes_of([[0, 0]])
     wrong = {
-        "argument 'gain' is missing": lambda: scale(a),
-        "there is no argument 'color'": lambda: scale(a, 1, 0, out, color=1),
+        "Argument gain was not specified by": lambda: scale(a),
+        "Unknown argument 'color' specified via keyword": lambda: scale(a, 1, 0, out, color=1),
         "argument 'image' has elements of type float32, must have uint8": lambda: scale(
             array.array("f", [1]), 1, 0, out
         ),

@@ -251,8 +251,9 @@ void Array::check_memory() {
     bool is_empty = false;
     for (int i = 0; i < dimensions; i++) {
         if (extent[i] < 0) {
-            throw ArrayError("the array has extent " + std::to_string(extent[i]) +
-                             " in dimension " + std::to_string(i) + ", must be at least 0");
+            throw ArrayError("Out of range dimensions in buffer conversion: the array has extent " +
+                             std::to_string(extent[i]) + " in dimension " + std::to_string(i) +
+                             ", must be at least 0");
         }
         is_empty |= extent[i] == 0;
     }
@@ -322,8 +323,9 @@ void Array::copy_shape(calotype_dimension_t *to, bool reverse) const {
     for (int i = 0; i < dimensions; i++) {
         const int from = reverse ? dimensions - 1 - i : i;
         if (extent[from] > INT_MAX || stride[from] > INT_MAX || stride[from] < INT_MIN) {
-            throw ArrayError("the array has extent " + std::to_string(extent[from]) +
-                             " and stride " + std::to_string(stride[from]) + " in dimension " +
+            throw ArrayError("Out of range dimensions in buffer conversion: the array has extent " +
+                             std::to_string(extent[from]) + " and stride " +
+                             std::to_string(stride[from]) + " in dimension " +
                              std::to_string(from) + ", both must fit in 32 bits");
         }
         to[i] = calotype_dimension_t(0, int32_t(extent[from]), int32_t(stride[from]));

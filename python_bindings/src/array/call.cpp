@@ -213,20 +213,37 @@ void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound,
     const size_t given = size_t(PyTuple_Size(args));
     const size_t count = parameters_.size();
     if (given > count) {
-        throw ArrayError("the function takes " + std::to_string(count) + " arguments " + text() +
-                         ", but " + std::to_string(given) + " are given");
+        throw ArrayError("Expected at most " + std::to_string(count) +
+                         " positional arguments, but saw " + std::to_string(given) +
+                         ". The function takes " + text());
     }
     for (size_t i = 0; i < count; i++) {
         bound[i] = i < given ? PyTuple_GetItem(args, Py_ssize_t(i)) : nullptr;
     }
-    if (keywords && PyDict_Size(keywords) > 0) {
+    const bool has_keywords = keywords && PyDict_Size(keywords) > 0;
+    if (has_keywords) {
         bind_keywords(keywords, bound, stream);
     }
     for (size_t i = 0; i < count; i++) {
         if (!bound[i] && !parameters_[i].has_default) {
-            throw ArrayError(quoted(parameters_[i]) + " is missing; the function takes " + text());
+            throw ArrayError((has_keywords ? "" : count_text(given)) + "Argument " +
+                             parameters_[i].name +
+                             " was not specified by either positional or keyword argument. The "
+                             "function takes " +
+                             text());
         }
     }
+}
+
+// Of too few arguments by place, unless some may be left out.
+std::string Signature::count_text(size_t given) const {
+    for (const ParameterInfo &p : parameters_) {
+        if (p.has_default) {
+            return "";
+        }
+    }
+    return "Expected exactly " + std::to_string(parameters_.size()) +
+           " positional arguments, but saw " + std::to_string(given) + ". ";
 }
 
 void Signature::bind_keywords(PyObject *keywords, PyObject **bound, PyObject **stream) const {
@@ -244,11 +261,12 @@ void Signature::bind_keywords(PyObject *keywords, PyObject **bound, PyObject **s
             continue;
         }
         if (i == parameters_.size()) {
-            throw ArrayError("there is no argument '" + utf8(key) + "'; the function takes " +
-                             text());
+            throw ArrayError("Unknown argument '" + utf8(key) +
+                             "' specified via keyword. The function takes " + text());
         }
         if (bound[i]) {
-            throw ArrayError(quoted(parameters_[i]) + " is given twice, by place and by name");
+            throw ArrayError("Argument " + parameters_[i].name +
+                             " specified multiple times. It is given by place and by name");
         }
         bound[i] = value;
     }

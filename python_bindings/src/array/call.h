@@ -51,6 +51,7 @@ public:
 
 private:
     void bind_keywords(PyObject *keywords, PyObject **bound, PyObject **stream) const;
+    std::string count_text(size_t given) const;
     std::vector<ParameterInfo> parameters_;
 };
 

@@ -175,9 +175,10 @@ void CallArguments::import(Slot &slot, PyObject *value, void *const *consumer) {
         return;
     }
     if (imported == Imported::nothing) {
-        throw ArrayError(quoted(p) + " is " + described(value) + ", must be an array of " +
-                         type_text(p.type) + " with " + std::to_string(p.dimensions) +
-                         " dimensions");
+        throw ArrayError(
+            quoted(p) + " is " + described(value) + ", must be an array of " + type_text(p.type) +
+            " with " + std::to_string(p.dimensions) +
+            " dimensions: it is not an instance of Buffer and has no memory of its own");
     }
     take(slot, value);
 }
