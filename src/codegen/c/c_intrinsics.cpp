@@ -5,6 +5,7 @@
 
 #include "codegen/c/c_writer.h"
 #include "codegen/pointee.h"
+#include "codegen/text_room.h"
 #include "ir/constants.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
@@ -63,7 +64,7 @@ struct Format {
 
     std::string finish(CWriter &w) {
         std::string buffer = w.fresh("text");
-        w.line("char " + buffer + "[" + std::to_string(room) + "];");
+        w.line("char " + buffer + "[" + std::to_string(text_room(room)) + "];");
         w.line("snprintf(" + buffer + ", sizeof(" + buffer + "), " + w.emit(StringImm::make(text)) +
                args + ");");
         return "(void *)" + buffer;

@@ -5,6 +5,7 @@
 #include "codegen/llvm/intrinsics.h"
 #include "codegen/llvm/runtime_call.h"
 #include "codegen/pointee.h"
+#include "codegen/text_room.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -104,7 +105,7 @@ public:
 
     /// The finished text, in the frame.
     Value *finish() {
-        uint64_t room = length_ + 1;
+        const uint64_t room = text_room(length_);
         Value *buffer = f_.frame_slot(nullptr, "text", room, 16);
         std::vector<Value *> args = {buffer, b_.getInt64(room),
                                      f_.module().string_constant(format_)};

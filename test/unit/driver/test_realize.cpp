@@ -255,6 +255,22 @@ TEST(Handlers, MemoryAndPrinting) {
     EXPECT_EQ(context.handlers.custom_trace, nullptr);
 }
 
+TEST(Handlers, LongLinesAreCut) {
+    std::vector<Expr> args;
+    for (int i = 0; i < 1000; i++) {
+        args.emplace_back(1.25f + i);
+    }
+    Func f;
+    f(x) = print(args);
+    Recorder context;
+    context.handlers.custom_print = [](JITUserContext *c, const char *text) {
+        static_cast<Recorder *>(c)->printed += text;
+    };
+    f.realize(&context, {1});
+    EXPECT_EQ(context.printed.size(), 8191u);
+    EXPECT_EQ(context.printed.substr(0, 17), "1.250000 2.250000");
+}
+
 TEST(Handlers, OfThePipeline) {
     static std::atomic<int> tasks;
     tasks = 0;
