@@ -508,7 +508,7 @@ internal::ConstRange constant_range(const Expr &e, const SimplifyContext &contex
 }
 
 Alignment modulus_remainder(const Expr &e, const SimplifyContext &context) {
-    internal_assert(e.defined() && (e.type().is_int_or_uint() && !e.type().is_bool()))
+    internal_assert(e.defined() && e.type().is_int_or_uint() && !e.type().is_bool())
         << "modulus_remainder of something that is no integer";
     Simplifier simplifier(context);
     return simplifier.info(simplifier.mutate(remove_likelies(e))).alignment;
