@@ -168,24 +168,76 @@ Expr as_min_or_max(const Expr &e) {
     return e;
 }
 
-// A select that means a saturating addition: the largest value where a > largest - b, or a + b.
-Expr as_saturating_add(const Expr &e) {
-    const Select *s = e.as<Select>();
-    const auto order = s && s->type.is_uint() ? ordered(s->condition) : std::nullopt;
-    if (!order) {
-        return e;
+// b if e is the largest value - b, in either spelling.
+Expr room_above(const Expr &e) {
+    const Sub *difference = e.as<Sub>();
+    if (difference && equal(difference->a, e.type().max())) {
+        return difference->b;
     }
-    const bool saturates_if_true = equal(s->true_value, s->type.max());
-    const Add *sum = (saturates_if_true ? s->false_value : s->true_value).as<Add>();
+    const Call *inverted = Call::as_intrinsic(e, Intrinsic::bitwise_not);
+    return inverted ? inverted->args[0] : Expr();
+}
+
+// select(a > largest - b, largest, a + b), or the other way round.
+Expr saturating_select(const Select &s) {
+    const auto order = ordered(s.condition);
+    const Expr largest = s.type.max();
+    const bool saturates_if_true = equal(s.true_value, largest);
+    if (!order || (!saturates_if_true && !equal(s.false_value, largest))) {
+        return Expr();
+    }
+    const Add *sum = (saturates_if_true ? s.false_value : s.true_value).as<Add>();
     const Expr &a = saturates_if_true ? order->second : order->first;
-    const Sub *room = (saturates_if_true ? order->first : order->second).as<Sub>();
-    if (!sum || !room || !equal(room->a, s->type.max()) ||
-        (!saturates_if_true && !equal(s->false_value, s->type.max()))) {
+    const Expr b = room_above(saturates_if_true ? order->first : order->second);
+    const bool same =
+        sum && b.defined() &&
+        ((equal(sum->a, a) && equal(sum->b, b)) || (equal(sum->b, a) && equal(sum->a, b)));
+    return same ? apply_op(Op::SaturatingAdd, a, b) : Expr();
+}
+
+// The exact sum of two values of type t, in a wider one: those two.
+std::optional<std::pair<Expr, Expr>> exact_sum(const Expr &e, const Type &t) {
+    const auto narrow = [&](const Expr &wide) {
+        const Cast *cast = wide.as<Cast>();
+        return cast && cast->value.type() == t ? cast->value : Expr();
+    };
+    if (const Call *c = Call::as_intrinsic(e, Intrinsic::widening_add)) {
+        return c->args[0].type() == t && c->args[1].type() == t
+                   ? std::optional(std::make_pair(c->args[0], c->args[1]))
+                   : std::nullopt;
+    }
+    const Add *sum =
+        e.type().is_int_or_uint() && e.type().bits() > t.bits() ? e.as<Add>() : nullptr;
+    const Expr a = sum ? narrow(sum->a) : Expr(), b = sum ? narrow(sum->b) : Expr();
+    return a.defined() && b.defined() ? std::optional(std::make_pair(a, b)) : std::nullopt;
+}
+
+// What is cut off at the largest value of a type, of an expression that means that.
+Expr cut_at_largest(const Expr &e) {
+    if (const Call *c = Call::as_intrinsic(e, Intrinsic::saturating_cast)) {
+        return c->args[0];
+    }
+    const Cast *cast = e.as<Cast>();
+    const Min *least = cast ? cast->value.as<Min>() : nullptr;
+    if (!least || !least->type.can_represent(cast->type)) {
+        return Expr();
+    }
+    const Expr largest = make_const(least->type, int64_t((uint64_t(1) << cast->type.bits()) - 1));
+    return equal(least->b, largest) ? least->a : equal(least->a, largest) ? least->b : Expr();
+}
+
+// Expressions that mean a saturating addition of unsigned values, as one.
+Expr as_saturating_add(const Expr &e) {
+    if (!e.type().is_uint() || e.type().is_bool()) {
         return e;
     }
-    const bool same = (equal(sum->a, a) && equal(sum->b, room->b)) ||
-                      (equal(sum->b, a) && equal(sum->a, room->b));
-    return same ? apply_op(Op::SaturatingAdd, a, room->b) : e;
+    if (const Select *s = e.as<Select>()) {
+        const Expr sum = saturating_select(*s);
+        return sum.defined() ? sum : e;
+    }
+    const Expr wide = e.type().bits() < 64 ? cut_at_largest(e) : Expr();
+    const auto ab = wide.defined() ? exact_sum(wide, e.type()) : std::nullopt;
+    return ab ? apply_op(Op::SaturatingAdd, ab->first, ab->second) : e;
 }
 
 // One value of the update, in terms of its own old value.
@@ -340,13 +392,15 @@ std::pair<Expr, Expr> without_nan(const Expr &condition) {
 
 // (select(c, y0, X0), select(c, y1, X1), ...) where c compares y_k with X_k: keeps the Tuple of the
 // smallest or the largest value k; or of the first that is NaN, if what is kept is kept then, too.
-AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
+// The values stand in these places of a Tuple of `count`.
+AssociativeUpdate prove_choice(const std::vector<Expr> &values, const std::vector<size_t> &places,
+                               size_t count) {
     const Select *chooser = nullptr;
     std::vector<Expr> xs, ys, news;
     for (size_t i = 0; i < values.size(); i++) {
         chooser = chooser ? chooser : values[i].as<Select>();
-        xs.push_back(AssociativeUpdate::old_value(values[i].type(), i));
-        news.push_back(AssociativeUpdate::new_value(values[i].type(), i));
+        xs.push_back(AssociativeUpdate::old_value(values[i].type(), places[i]));
+        news.push_back(AssociativeUpdate::new_value(values[i].type(), places[i]));
     }
     const auto [comparison, kept_if_nan] =
         chooser ? without_nan(chooser->condition) : std::pair<Expr, Expr>();
@@ -356,7 +410,7 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
     }
     for (size_t i = 0; i < values.size(); i++) {
         ys.push_back(other_than_old(values[i], chooser->condition, xs[i]));
-        if (!ys[i].defined() || uses_any_old_value(ys[i], values.size())) {
+        if (!ys[i].defined() || uses_any_old_value(ys[i], count)) {
             return {};
         }
     }
@@ -367,7 +421,7 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
             continue;
         }
         const Variable *taken = chooser->true_value.as<Variable>();
-        const bool takes_old = taken && uses_any_old_value(chooser->true_value, values.size());
+        const bool takes_old = taken && uses_any_old_value(chooser->true_value, count);
         if (kept_if_nan.defined() && !(takes_old && equal(kept_if_nan, xs[k]))) {
             return {};
         }
@@ -417,8 +471,8 @@ AssociativeUpdate prove_complex_product(const std::vector<Expr> &values) {
     }
     const Expr n0 = AssociativeUpdate::new_value(t, 0), n1 = AssociativeUpdate::new_value(t, 1);
     AssociativeUpdate result;
-    result.ops = {Sub::make(Mul::make(x0, n0), Mul::make(x1, n1)),
-                  Add::make(Mul::make(x0, n1), Mul::make(x1, n0))};
+    result.ops = {Sub::make(Mul::make(x0, n0), Mul::make(n1, x1)),
+                  Add::make(Mul::make(x1, n0), Mul::make(n1, x0))};
     result.identities = {make_one(t), make_zero(t)};
     result.ys = {y0, y1};
     return result;
@@ -432,6 +486,36 @@ AssociativeUpdate prove_each_alone(const std::vector<Expr> &values) {
             return {};
         }
     }
+    return result;
+}
+
+// A choice between some values beside others, each of which is alone.
+AssociativeUpdate prove_choice_beside_others(const std::vector<Expr> &values) {
+    const size_t count = values.size();
+    std::vector<Expr> chosen;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < count; i++) {
+        bool is_alone = !uses_other_old_values(values[i], i, count);
+        for (size_t j = 0; j < count; j++) {
+            is_alone = is_alone && (j == i || !uses_var(values[j], old_name(i)));
+        }
+        if (!is_alone) {
+            chosen.push_back(values[i]);
+            places.push_back(i);
+        }
+    }
+    const AssociativeUpdate choice = prove_choice(chosen, places, count);
+    AssociativeUpdate result;
+    for (size_t i = 0, next = 0; i < count && choice.associative(); i++) {
+        if (next < places.size() && places[next] == i) {
+            result.ops.push_back(choice.ops[next]);
+            result.identities.push_back(choice.identities[next]);
+            result.ys.push_back(choice.ys[next++]);
+        } else if (!add_independent_value(values[i], i, &result)) {
+            return {};
+        }
+    }
+    result.commutative = choice.commutative;
     return result;
 }
 
@@ -478,7 +562,7 @@ AssociativeUpdate prove_associative(const std::string &func, const Definition &u
         return {};
     }
     AssociativeUpdate result = prove_each_alone(values);
-    result = result.associative() ? result : prove_choice(values);
+    result = result.associative() ? result : prove_choice_beside_others(values);
     return result.associative() ? result : prove_complex_product(values);
 }
 

@@ -71,6 +71,22 @@ TEST(Associativity, additions_that_stop_at_the_largest_value) {
     EXPECT_EQ(described(select(f > most - g, most, f + g)), saturates);
     EXPECT_EQ(described(select(most - g <= f, most, g + f)), saturates);
     EXPECT_EQ(described(select(f < most - g, g + f, most)), saturates);
+    EXPECT_EQ(described(select(f < ~g, f + g, most)), saturates);
+    const auto wide = [](Type w, const Expr &e) {
+        return cast(w, e);
+    };
+    for (const Type &w : {UInt(16), Int(16), Int(32)}) {
+        const Expr sum = wide(w, g) + wide(w, f);
+        EXPECT_EQ(described(cast(t, min(sum, make_const(w, 255)))), saturates);
+        EXPECT_EQ(described(cast(t, min(make_const(w, 255), sum))), saturates);
+        EXPECT_EQ(described(saturating_cast(t, sum)), saturates);
+        EXPECT_EQ(described(cast(t, min(sum, make_const(w, 254)))), "no");
+        EXPECT_EQ(described(cast(t, sum)), "no");
+    }
+    EXPECT_EQ(described(saturating_cast(t, widening_add(f, g))), saturates);
+    EXPECT_EQ(
+        described(saturating_cast(t, wide(UInt(16), f) + wide(UInt(16), g) + Expr(uint16_t(1)))),
+        "no");
     EXPECT_EQ(described(select(f < most - g, most, f + g)), "no");
     EXPECT_EQ(described(select(f > most - cast(t, x), most, f + g)), "no");
     EXPECT_EQ(described(select(f > make_const(t, 99) - g, make_const(t, 99), f + g)), "no");
@@ -115,6 +131,23 @@ TEST(Associativity, argmin) {
 TEST(Associativity, tuple_that_crosses) {
     const Expr a = self(Int(32), x, 0), b = self(Int(32), x, 1), g = input(Int(32));
     EXPECT_FALSE(prove({b + g, a + g}).associative());
+}
+
+TEST(Associativity, choices_beside_other_values) {
+    const Expr least = self(Int(32), x, 0), place = self(Int(32), x, 2), g = input(Int(32));
+    const Expr sum = self(Int(32), x, 1) + g, where = Variable::make(Int(32), "where");
+    const auto with_sum = [&](const Expr &value) {
+        return prove({min(least, g), value, select(least < g, place, where)});
+    };
+    const AssociativeUpdate both = with_sum(sum);
+    ASSERT_TRUE(both.associative());
+    EXPECT_FALSE(both.commutative);
+    EXPECT_TRUE(equal(both.ys[1], g) && equal(both.ys[2], where));
+    EXPECT_TRUE(equal(both.identities[0], Int(32).max()));
+    EXPECT_TRUE(equal(both.ops[1], AssociativeUpdate::old_value(Int(32), 1) +
+                                       AssociativeUpdate::new_value(Int(32), 1)));
+    EXPECT_FALSE(with_sum(sum * 2).associative());
+    EXPECT_FALSE(with_sum(sum + least).associative());
 }
 
 TEST(Associativity, product_of_complex_numbers) {
