@@ -230,6 +230,11 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
     return node;
 }
 
+Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
+                SymbolPtr symbol, int value_index) {
+    return make(t, name, std::move(args), kind, value_index, std::move(symbol));
+}
+
 Expr Call::make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
     const IntrinsicInfo &info = intrinsic_info(intrinsic);
     node_assert(info.arity < 0 || size_t(info.arity) == args.size())

@@ -172,6 +172,7 @@ enum class CallKind : uint8_t {
     Extern,           ///< a C function with effects
     PureExtern,       ///< a C function of its arguments alone
     ExternCPlusPlus,  ///< as Extern, name mangled as C++
+    calotype = Func,  ///< CallType::Halide in programs for Halide
 };
 
 /// Names of Call: Call::likely is Intrinsic::likely, Call::Extern is CallKind::Extern.
@@ -185,8 +186,7 @@ struct CallNames {
                               PureExtern = CallKind::PureExtern,
                               ExternCPlusPlus = CallKind::ExternCPlusPlus,
                               Intrinsic = CallKind::Intrinsic, PureIntrinsic = CallKind::Intrinsic;
-    /// Call::Halide in programs for Halide, where that word is this namespace's other name.
-    static constexpr CallKind calotype = CallKind::Func;
+    static constexpr CallKind calotype = CallKind::Func;  ///< Call::Halide in those programs
 };
 
 struct Call : ExprBase<NodeKind::Call>, CallNames {
@@ -195,13 +195,13 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
     CallKind call_type;
     calotype::Intrinsic intrinsic = calotype::Intrinsic::none;
     int value_index = 0;
-    SymbolPtr symbol;  ///< Func and Image: the declaration; Extern and linked_symbol: the linkable
-                       ///< that supplies it
-
+    SymbolPtr symbol;  ///< the declaration (Func, Image) or linkable (Extern, linked_symbol)
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      int value_index = 0, SymbolPtr symbol = nullptr);
     static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args,
                      SymbolPtr symbol = nullptr);
+    static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
+                     SymbolPtr symbol, int value_index = 0);
     /// The element of what is declared as a buffer (a Parameter).
     template<typename Declaration, typename = decltype(std::declval<Declaration>().contents())>
     static Expr make(const Declaration &buffer, const std::vector<Expr> &args) {

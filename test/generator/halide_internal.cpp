@@ -469,6 +469,38 @@ TEST(HalideInternal, BothStreamsOfAProcessInOneFile) {
     EXPECT_EQ(std::string(text.begin(), text.end()), "one\ntwo\n");
 }
 
+TEST(HalideInternal, AssociativeOperators) {
+    const Expr at = var("at"), step = var("step");
+    const auto old = [&](Type t, int i) {
+        return Call::make(t, "sums", {at}, Call::CallType::Halide, FunctionPtr(), i);
+    };
+    const auto x = [](const AssociativeOp &op, size_t i) {
+        return Variable::make(op.xs[i].expr.type(), op.xs[i].var);
+    };
+    const auto y = [](const AssociativeOp &op, size_t i) {
+        return Variable::make(op.ys[i].expr.type(), op.ys[i].var);
+    };
+    const AssociativeOp two =
+        prove_associativity("sums", {at}, {step + old(Int(32), 0) - 3, max(step, old(Int(32), 1))});
+    ASSERT_TRUE(two.associative() && two.commutative());
+    ASSERT_EQ(two.size(), 2u);
+    EXPECT_TRUE(equal(two.pattern.ops[0], x(two, 0) + y(two, 0)));
+    EXPECT_TRUE(equal(two.ys[0].expr, step + -3));
+    EXPECT_TRUE(equal(two.xs[1].expr, old(Int(32), 1)));
+    EXPECT_TRUE(equal(two.pattern.ops[1], max(x(two, 1), y(two, 1))));
+    EXPECT_TRUE(equal(two.pattern.identities[1], Int(32).min()));
+
+    // What stays as it is takes nothing in; a saturating sum is told in its own form.
+    const Expr byte = Variable::make(UInt(8), "byte");
+    const AssociativeOp other =
+        prove_associativity("sums", {at}, {old(Int(32), 0), saturating_add(byte, old(UInt(8), 1))});
+    ASSERT_TRUE(other.associative());
+    EXPECT_TRUE(other.ys[0].var.empty() && !other.ys[0].expr.defined());
+    EXPECT_TRUE(equal(other.pattern.ops[1], saturating_add(y(other, 1), x(other, 1))));
+
+    EXPECT_FALSE(prove_associativity("sums", {at}, {step - old(Int(32), 0)}).associative());
+}
+
 TEST(HalideInternal, PrintedDomains) {
     std::ostringstream out;
     const RDom r(0, 4, 2, 5, "printed_domain");

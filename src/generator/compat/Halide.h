@@ -53,6 +53,7 @@
 
 #include "halide_abstract_generator.h"
 #include "halide_analysis.h"
+#include "halide_associativity.h"
 #include "halide_errors.h"
 #include "halide_generator.h"
 #include "halide_ir.h"
