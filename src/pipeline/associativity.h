@@ -29,8 +29,9 @@ struct AssociativeUpdate {
 };
 
 /// Recognises + - * min max && || & | ^, saturating addition of unsigned values, what means these
-/// (selects, and wider sums that are cut off), and the Tuples of argmin and argmax. Floating-point addition and multiplication are taken
-/// as associative. A predicate that reads the Func makes an update what it is not.
+/// (selects, and wider sums that are cut off), and the Tuples of argmin and argmax. Floating-point
+/// addition and multiplication are taken as associative. A predicate that reads the Func makes an
+/// update what it is not.
 AssociativeUpdate prove_associative(const std::string &func, const Definition &update);
 
 }  // namespace calotype::internal

@@ -202,7 +202,7 @@ private:
             TileAllocation &tiles_;
             AddProduct add_;
         };
-        Read (*this, add)(s);
+        Read(*this, add)(s);
     }
 
     void read_sums(const std::vector<TileNest> &nests, AddProduct add) {

@@ -405,16 +405,20 @@ TEST(Callable, TakesWhatItWasCompiledFor) {
     auto function = scaled.make_std_function<Buffer<float, 1>, float, Buffer<float, 1>>();
     EXPECT_EQ(function(in, 4.0f, out), 0);
     EXPECT_EQ(out(3), 8.0f);
-    EXPECT_COMPILE_ERROR(scaled(in, 2, out), "Argument 2 of 3 ('gain') was expected to be a scalar of type 'float32' and "
-                         "dimension 0, but is a scalar of type 'int32'");
+    EXPECT_COMPILE_ERROR(
+        scaled(in, 2, out),
+        "Argument 2 of 3 ('gain') was expected to be a scalar of type 'float32' and "
+        "dimension 0, but is a scalar of type 'int32'");
     EXPECT_COMPILE_ERROR(scaled(in, out), "a Callable takes 3 arguments, not 2");
-    EXPECT_COMPILE_ERROR(scaled(1.0f, 1.0f, out),
-                         "Argument 1 of 3 ('input') was expected to be a buffer of type 'float32' and "
-                         "dimension 1, but is a scalar of type 'float32'");
+    EXPECT_COMPILE_ERROR(
+        scaled(1.0f, 1.0f, out),
+        "Argument 1 of 3 ('input') was expected to be a buffer of type 'float32' and "
+        "dimension 1, but is a scalar of type 'float32'");
     Buffer<float, 2> flat(2, 2);
-    EXPECT_COMPILE_ERROR(scaled(flat, 1.0f, out),
-                         "Argument 1 of 3 ('input') was expected to be a buffer of type 'float32' and "
-                         "dimension 1, but is a buffer of type 'float32' and dimension 2");
+    EXPECT_COMPILE_ERROR(
+        scaled(flat, 1.0f, out),
+        "Argument 1 of 3 ('input') was expected to be a buffer of type 'float32' and "
+        "dimension 1, but is a buffer of type 'float32' and dimension 2");
 }
 
 // Mistakes in a call go to the handler of the context, or else to that of the pipeline.
