@@ -2,6 +2,7 @@
 #include "lower/loops/vectorize_loops.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -77,6 +78,9 @@ private:
         user_assert(*lanes <= max_lanes)
             << "loop " << op->name << " cannot be vectorized: its extent is " << *lanes
             << ", must be at most " << max_lanes;
+        user_assert(*lanes * lanes_around_ <= max_lanes)
+            << "loop " << op->name << " cannot be vectorized: with the vectorized loops around it, "
+            << "values have " << *lanes * lanes_around_ << " lanes, must be at most " << max_lanes;
         if (*lanes < 1) {
             return Stmt();
         }
@@ -85,11 +89,18 @@ private:
         }
         const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body)
                                       : internal::widen(op, int(*lanes), ctx_);
+        if (!contains_kind(body, NodeKind::For)) {
+            return body;
+        }
+        const int64_t around = std::exchange(lanes_around_, lanes_around_ * *lanes);
         // Ramps that are whole are easier to widen once more.
-        return contains_kind(body, NodeKind::For) ? mutate(simplify(body)) : body;
+        const Stmt result = mutate(simplify(body));
+        lanes_around_ = around;
+        return result;
     }
 
     LowerContext &ctx_;
+    int64_t lanes_around_ = 1;  ///< of the values in the loop that is looked at
 };
 
 }  // namespace
