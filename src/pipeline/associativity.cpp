@@ -495,7 +495,9 @@ AssociativeUpdate prove_choice_beside_others(const std::vector<Expr> &values) {
     std::vector<Expr> chosen;
     std::vector<size_t> places;
     for (size_t i = 0; i < count; i++) {
-        bool is_alone = !uses_other_old_values(values[i], i, count);
+        AssociativeUpdate alone;
+        bool is_alone = !uses_other_old_values(values[i], i, count) &&
+                        add_independent_value(values[i], i, &alone);
         for (size_t j = 0; j < count; j++) {
             is_alone = is_alone && (j == i || !uses_var(values[j], old_name(i)));
         }

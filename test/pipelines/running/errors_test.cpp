@@ -220,7 +220,7 @@ TEST_F(RunTimeErrors, split_factor) {
 TEST_F(RunTimeErrors, null_arguments_of_a_callable) {
     Callable c = f.compile_to_callable({in, offset});
     Buffer<int> out(10, 5), undefined;
-    EXPECT_COMPILE_ERROR(c(undefined, 1, out), "an undefined buffer is used");
+    EXPECT_RUNTIME_ERROR(c(undefined, 1, out), "Buffer argument in is nullptr");
 }
 
 TEST_F(RunTimeErrors, storage_too_large) {
