@@ -67,8 +67,8 @@ Expr merge_end(const Expr &a, const Expr &b, const Uses &uses, bool lower) {
     }
     // A choice repeats an end. Of large ones that would add up, and the plain union is right, too.
     const bool small = are_smaller_than(largest_choice, a, b);
-    // Where an end is that of the union, it is the other one's use that does not matter: with neither
-    // used, what is left is the end that reaches less far, and adds nothing to further unions.
+    // Where an end is that of the union, the other one's use does not matter: with neither used,
+    // what is left is the end that reaches less far, and adds nothing to further unions.
     const Expr both = union_end(a, b, lower);
     Expr end = both;
     if (small && is_condition(uses.b) && !equal(both, a)) {

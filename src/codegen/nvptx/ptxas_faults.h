@@ -14,9 +14,9 @@ namespace calotype::internal {
 ///
 /// ptxas of CUDA 13.0 makes wrong code for sm_90 of some sequences with min.s16, max.s16, min.u16
 /// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
-/// known), and loses a negation whose result goes to minima or maxima of three values. Of registers that
-/// ld.global.nc sets on one way alone and that have no value on the other it uses values that were
-/// not loaded (an unrolled sum over a window that a mask guards).
+/// known), and loses a negation whose result goes to minima or maxima of three values. Of registers
+/// that ld.global.nc sets on one way alone and that have no value on the other it uses values that
+/// were not loaded (an unrolled sum over a window that a mask guards).
 void avoid_ptxas_faults(llvm::Module &module);
 
 }  // namespace calotype::internal

@@ -166,7 +166,7 @@ std::vector<Expr> Mutator::mutate(const std::vector<Expr> &v) {
 #include "ir/nodes.def"
 
 // Each entry keeps its node alive, so that the address cannot be used again by a node made later.
-/// All that it holds is given back at once: mutators are many, and most are small.
+// Memory is given back at once: mutators are many, and most are small.
 struct GraphMutator::Memo {
     std::array<std::byte, 2048> first;
     std::pmr::monotonic_buffer_resource memory{first.data(), first.size()};

@@ -38,7 +38,7 @@ void Visitor::operator()(const Stmt &s) {
 #define STMT(Name) EXPR(Name)
 #include "ir/nodes.def"
 
-/// All that it holds is given back at once: visitors are many, and most are small.
+// Memory is given back at once: visitors are many, and most are small.
 struct GraphVisitor::Seen {
     std::array<std::byte, 1024> first;
     std::pmr::monotonic_buffer_resource memory{first.data(), first.size()};

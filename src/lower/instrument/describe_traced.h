@@ -7,8 +7,8 @@
 
 namespace calotype {
 
-/// For each image and Func that is traced and used, images first and producers before their consumers,
-/// a tag with its types and with all that the pipeline touches of it:
+/// For each image and Func that is traced and used, images first and producers before their
+/// consumers, a tag with its types and with all that the pipeline touches of it:
 ///
 ///     let __pipeline.trace_id = trace(begin_pipeline)
 ///     for x in [0, n) { ... im(x) ... }
