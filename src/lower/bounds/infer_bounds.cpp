@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "arith/bounds.h"
 #include "arith/box.h"
@@ -25,6 +26,7 @@
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/bounds/stage_reads.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/copy_stage.h"
@@ -80,9 +82,6 @@ private:
     int depth_ = 0;  ///< loops around
 };
 
-/// What a stage reads, by name of Func, in terms of its own stage_min/max.
-using Reads = std::map<std::string, Box>;
-
 /// The values that a loop or let inside of a statement gives a variable.
 class RangeOfVariable : public Visitor {
 public:
@@ -121,33 +120,6 @@ private:
     }
     const std::string name_;
     Scope<Interval> loops_;
-};
-
-/// What a select does not choose is not needed:
-///
-///     f(x) = select(x < 100, g(x), h(x))   ->   f(x) = if_then_else(x < 100, g(x), h(x))
-///
-/// for finding out what is. Not in coordinates, whose bounds are found as they stand, and only so
-/// deep into selects of selects, as each condition is looked at for all that it chooses.
-class ChooseBySelects : public GraphMutator {
-private:
-    using GraphMutator::visit;
-    static constexpr int deepest = 8;
-
-    Expr visit(const Select *op) override {
-        const bool chooses = op->condition.type().is_scalar() && depth_ < deepest;
-        depth_++;
-        const Expr a = mutate(op->true_value), b = mutate(op->false_value);
-        depth_--;
-        const Expr condition = mutate(op->condition);
-        return chooses ? Call::make(op->type, Intrinsic::if_then_else, {condition, a, b})
-                       : Select::make(condition, a, b);
-    }
-    Expr visit(const Call *op) override {
-        const bool reads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
-        return reads ? Expr(op) : GraphMutator::visit(op);
-    }
-    int depth_ = 0;
 };
 
 /// Those of a definition and of its specializations, which rfactor may have given others. Of those
@@ -207,9 +179,9 @@ public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
         for (const std::string &name : ctx.order) {
             const Function &f = ctx.env.at(name);
-            if (!is_inlined(name)) {
+            if (!ctx.is_inlined(f)) {
                 for (int stage = 0; stage < f.stages(); stage++) {
-                    reads_[{name, stage}] = reads_of(f, stage);
+                    reads_[{name, stage}] = reads_of_stage(ctx, f, stage);
                 }
             }
         }
@@ -224,6 +196,7 @@ public:
 protected:
     Stmt visit(const LetStmt *op) override {
         bound_.push_back(op->name);
+        const ScopedBinding<Expr> bind(is_const(op->value), constants_, op->name, op->value);
         Stmt s = Mutator::visit(op);
         bound_.pop_back();
         return s;
@@ -255,102 +228,6 @@ protected:
     }
 
 private:
-    bool is_inlined(const std::string &name) const {
-        return ctx_.is_inlined(ctx_.env.at(name));
-    }
-
-    Stmt expand_inlined(Stmt s) const {
-        for (size_t i = ctx_.order.size(); i-- > 0;) {
-            if (is_inlined(ctx_.order[i]) && uses_buffer(s, ctx_.order[i])) {
-                s = inline_function(s, ctx_.env.at(ctx_.order[i]));
-            }
-        }
-        return s;
-    }
-
-    Scope<Interval> stage_scope(const Function &f, int stage, const Definition &def) const {
-        Scope<Interval> vars;
-        for (const PureVar &v : pure_vars(f, stage)) {
-            const Expr min = names::var(names::stage_min(f.name(), stage, v.name));
-            const Expr max = names::var(names::stage_max(f.name(), stage, v.name));
-            vars.push(names::loop(f.name(), stage, v.name), Interval(min, max));
-        }
-        for (const ReductionVariable &rv : def.schedule.rvars) {
-            vars.push(names::loop(f.name(), stage, rv.var),
-                      Interval(names::var(names::stage_min(f.name(), stage, rv.var)),
-                               names::var(names::stage_max(f.name(), stage, rv.var))));
-        }
-        return vars;
-    }
-
-    /// What is read and matters. That a whole Func does not matter in a run is left to skip_stages:
-    /// as a part of bounds it would make extents that are constant depend on the run.
-    Reads boxes_needed(const Stmt &body, const Scope<Interval> &vars) const {
-        Reads read = boxes_required(body, vars, ctx_.func_bounds);
-        const Stmt choosing = ChooseBySelects().mutate(body);
-        if (choosing.same_as(body)) {
-            return read;
-        }
-        const Reads chosen = boxes_required(choosing, vars, ctx_.func_bounds);
-        for (auto &[name, box] : read) {
-            const auto it = chosen.find(name);
-            const bool known = it != chosen.end() && it->second.size() == box.size() &&
-                               it->second.used.defined() == box.used.defined();
-            for (size_t d = 0; known && d < box.size(); d++) {
-                if (it->second[d].is_bounded()) {
-                    box[d] = it->second[d];
-                }
-            }
-        }
-        return read;
-    }
-
-    void add_reads(const Function &f, int stage, const Definition &def, Reads *reads) const {
-        std::vector<Expr> values, args;
-        for (const Expr &e : def.values) {
-            values.push_back(qualify(e, f, stage));
-        }
-        for (const Expr &e : def.args) {
-            args.push_back(qualify(e, f, stage));
-        }
-        Stmt body = provide_all(f.name(), values, args);
-        if (!is_trivially_true(def.predicate)) {
-            body = IfThenElse::make(qualify(def.predicate, f, stage), body);
-        }
-        for (const ReductionVariable &rv : def.schedule.rvars) {
-            body = Block::make(
-                Evaluate::make(qualify(rv.min, f, stage) + qualify(rv.extent, f, stage)), body);
-        }
-        const Scope<Interval> vars = stage_scope(f, stage, def);
-        for (const auto &[name, box] : boxes_needed(expand_inlined(body), vars)) {
-            if (ctx_.env.count(name)) {
-                merge_boxes((*reads)[name], box);
-            }
-        }
-        for (const Specialization &special : def.specializations) {
-            if (special.definition) {
-                add_reads(f, stage, *special.definition, reads);
-            }
-        }
-    }
-
-    Reads reads_of(const Function &f, int stage) const {
-        Reads reads;
-        if (stage == 0 && f.has_extern_definition()) {
-            for (const auto &input : extern_inputs(f)) {
-                Box box(input.first.dimensions());
-                for (int d = 0; d < input.first.dimensions(); d++) {
-                    box[d] = Interval(names::var(names::query_min(f.name(), input.second, d)),
-                                      names::var(names::query_max(f.name(), input.second, d)));
-                }
-                merge_boxes(reads[input.first.name()], box);
-            }
-        } else {
-            add_reads(f, stage, *f.stage(stage), &reads);
-        }
-        return reads;
-    }
-
     /// States what extern stages need of images, as far as is known outside of all loops.
     Stmt with_extern_images(Stmt s, const StagesInside &contents) const {
         for (const std::string &name : contents.produced) {
@@ -422,7 +299,7 @@ private:
             if (contents.produced.count(f.name()) &&
                 !(loop && ctx_.loops.at(loop->name).func == f.name())) {
                 for (int stage = f.stages(); stage-- > 0;) {
-                    region_required(f, stage, contents, &items);
+                    region_required(f, stage, contents, loop != nullptr, &items);
                 }
                 if (f.has_extern_definition()) {
                     query_regions(f, contents, !loop, &items);
@@ -541,7 +418,7 @@ private:
                 continue;
             }
             auto reads = reads_.find(consumer);
-            if (reads != reads_.end() && reads->second.count(f.name())) {
+            if (reads != reads_.end() && reads->second.needed.count(f.name())) {
                 readers.push_back(consumer);
             }
         }
@@ -553,7 +430,7 @@ private:
     /// that region stands for all that is read after it, so that a chain of updates is one of short
     /// regions.
     Interval required_range(const Function &f, int stage, int dimension,
-                            const std::set<StageKey> &active) {
+                            const std::set<StageKey> &active, bool steady) {
         for (int next = stage + 1; next < f.stages(); next++) {
             for (const PureVar &v : pure_vars(f, next)) {
                 if (v.dimension != dimension) {
@@ -562,7 +439,7 @@ private:
                 Box range({Interval(names::var(names::stage_min(f.name(), next, v.name)),
                                     names::var(names::stage_max(f.name(), next, v.name)))});
                 for (const StageKey &reader : readers_of(f, stage, next, active)) {
-                    const Box &read = reads_.at(reader).at(f.name());
+                    const Box &read = what_reads(reader, steady).at(f.name());
                     Box part({read[dimension]});
                     part.used = read.used;
                     merge_boxes(range, part);
@@ -570,12 +447,12 @@ private:
                 return range[0];
             }
         }
-        return read_by(f, readers_of(f, stage, f.stages(), active))[dimension];
+        return read_by(f, readers_of(f, stage, f.stages(), active), steady)[dimension];
     }
 
     /// What these stages read of f, and that of the first of them before.
-    const Box &read_by(const Function &f, std::vector<StageKey> readers) {
-        const auto key = std::pair(f.name(), readers);
+    const Box &read_by(const Function &f, std::vector<StageKey> readers, bool steady) {
+        const auto key = std::tuple(f.name(), readers, steady);
         if (auto known = unions_.find(key); known != unions_.end()) {
             return known->second;
         }
@@ -583,9 +460,9 @@ private:
         if (readers.empty()) {
             box = box_of_output(f);
         } else {
-            const Box &last = reads_.at(readers.back()).at(f.name());
+            const Box &last = what_reads(readers.back(), steady).at(f.name());
             readers.pop_back();
-            box = read_by(f, std::move(readers));
+            box = read_by(f, std::move(readers), steady);
             merge_boxes(box, last);
         }
         return unions_.emplace(key, std::move(box)).first->second;
@@ -606,7 +483,47 @@ private:
         return box;
     }
 
-    void region_required(const Function &f, int stage, const StagesInside &contents,
+    const Reads &what_reads(const StageKey &stage, bool steady) const {
+        const StageReads &reads = reads_.at(stage);
+        return steady && !reads.steady.empty() ? reads.steady : reads.needed;
+    }
+
+    /// In loops, an extent that is constant is worth more than one that leaves out what conditions
+    /// rarely leave out: storage has a constant size then, and loops over it unroll.
+    Interval region_of_dimension(const Function &f, int stage, const PureVar &v,
+                                 const StagesInside &contents, bool in_loop,
+                                 const std::vector<Item> &items) {
+        const Interval needed = required_range(f, stage, v.dimension, contents.stages, false);
+        const bool may_differ =
+            in_loop && std::any_of(reads_.begin(), reads_.end(), [&](const auto &reads) {
+                return contents.stages.count(reads.first) && reads.second.steady.count(f.name());
+            });
+        if (!may_differ || has_constant_extent(needed, items)) {
+            return needed;
+        }
+        const Interval steady = required_range(f, stage, v.dimension, contents.stages, true);
+        return has_constant_extent(steady, items) ? steady : needed;
+    }
+
+    bool has_constant_extent(const Interval &range, const std::vector<Item> &items) const {
+        if (!range.is_bounded()) {
+            return false;
+        }
+        Expr extent = range.max - range.min;
+        for (size_t i = items.size(); i-- > 0;) {
+            if (items[i].value.defined() && uses_var(extent, items[i].name)) {
+                extent = substitute(items[i].name, items[i].value, extent);
+            }
+        }
+        for (const std::string &name : free_variables(extent)) {
+            if (const Expr *constant = constants_.find(name)) {
+                extent = substitute(name, *constant, extent);
+            }
+        }
+        return is_const(simplify(extent));
+    }
+
+    void region_required(const Function &f, int stage, const StagesInside &contents, bool in_loop,
                          std::vector<Item> *items) {
         if (f.stage(stage)) {
             for (const ReductionVariable &rv : reduction_variables(*f.stage(stage))) {
@@ -620,7 +537,7 @@ private:
             return;
         }
         for (const PureVar &v : pure_vars(f, stage)) {
-            const Interval range = required_range(f, stage, v.dimension, contents.stages);
+            const Interval range = region_of_dimension(f, stage, v, contents, in_loop, *items);
             Expr min = range.min, max = range.max;
             std::string min_name = names::stage_min(f.name(), stage, v.name);
             std::string max_name = names::stage_max(f.name(), stage, v.name);
@@ -641,7 +558,7 @@ private:
             for (const QueryStep &step : steps) {
                 Expr value;
                 if (step.value.defined()) {
-                    const Stmt expanded = expand_inlined(Evaluate::make(step.value));
+                    const Stmt expanded = expand_inlined(ctx_, Evaluate::make(step.value));
                     value = expanded.as<Evaluate>()->value;
                     value = at_top ? read_what_is_there(value) : value;
                 }
@@ -722,10 +639,12 @@ private:
     }
 
     LowerContext &ctx_;
-    std::map<StageKey, Reads> reads_;
-    std::map<std::pair<std::string, std::vector<StageKey>>, Box> unions_;  ///< read_by's answers
+    std::map<StageKey, StageReads> reads_;
+    std::map<std::tuple<std::string, std::vector<StageKey>, bool>, Box>
+        unions_;  ///< read_by's answers
     std::vector<std::string>
-        bound_;  ///< names of the loops and lets that are open, outermost first
+        bound_;              ///< names of the loops and lets that are open, outermost first
+    Scope<Expr> constants_;  ///< the lets of them whose values are constant
     std::map<StageKey, size_t>
         stage_begin_;    ///< where in bound_ the outermost loop of a stage stands
     int in_blocks_ = 0;  ///< GPU block loops around
