@@ -57,6 +57,13 @@ private:
         mutable std::optional<std::vector<std::string>>
             uses;  ///< free variables of the value, once asked for
     };
+    static const std::vector<std::string> &uses_of(const Definition &let);
+    /// The lets that e depends on, innermost first.
+    std::vector<size_t> needed_by(const Expr &e, const Limits &limits) const;
+    /// e with the values of the first `count` of these.
+    Expr with_values(const Expr &e, const std::vector<size_t> &needed, size_t count) const;
+    Expr largest_that_is_small(const Expr &e, const Limits &limits,
+                               const std::vector<size_t> &needed) const;
     Expr expand(const Expr &e, const Limits &limits, bool *is_whole) const;
 
     std::vector<Definition> lets_;
