@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/context.h"
 
+#include "ir/constants.h"
+
 namespace calotype {
 
 bool LowerContext::is_output(const std::string &name) const {
@@ -47,6 +49,20 @@ bool LowerContext::is_texture(const std::string &buffer) const {
         }
     }
     return false;
+}
+
+internal::ConstantRanges LowerContext::ranges_of_parameters() const {
+    internal::ConstantRanges ranges;
+    for (const auto &[name, p] : used.parameters) {
+        if (!p.is_buffer() && p.type() == Int(32)) {
+            const internal::ConstantInterval range(as_const_int(p.min_value()),
+                                                   as_const_int(p.max_value()));
+            if (range.min || range.max) {
+                ranges[name] = range;
+            }
+        }
+    }
+    return ranges;
 }
 
 }  // namespace calotype

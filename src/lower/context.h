@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arith/bounds.h"
+#include "arith/const_bounds.h"
 #include "ir/module.h"
 #include "pipeline/linked_code.h"
 #include "pipeline/parameters_used.h"
@@ -64,6 +65,8 @@ struct LowerContext {
     const Function *function_of_buffer(const std::string &buffer) const;
     /// True if that buffer, of a Func or an input, is to be in MemoryType::GPUTexture.
     bool is_texture(const std::string &buffer) const;
+    /// Of the int32 parameters, as far as they are given by constants.
+    internal::ConstantRanges ranges_of_parameters() const;
 };
 
 }  // namespace calotype

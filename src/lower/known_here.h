@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arith/const_bounds.h"
@@ -35,6 +36,11 @@ public:
     private:
         KnownHere &known_;
     };
+
+    KnownHere() = default;
+    /// Of int32 that are defined outside of all of this.
+    explicit KnownHere(ConstantRanges given) : given_(std::move(given)) {
+    }
 
     /// Says of an int32 that is defined outside of all of this what values it has, from now on.
     void given(const std::string &name, const ConstantInterval &range) {

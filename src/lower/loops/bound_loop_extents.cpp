@@ -20,6 +20,10 @@ namespace {
 constexpr int64_t max_copies = 1 << 16, max_bounded_lanes = 1024;
 
 class BoundExtents : public StmtMutator {
+public:
+    explicit BoundExtents(const LowerContext &ctx) : known_(ctx.ranges_of_parameters()) {
+    }
+
 private:
     using Mutator::visit;
 
@@ -78,8 +82,8 @@ private:
 
 }  // namespace
 
-Stmt bound_loop_extents(const Stmt &s, LowerContext &) {
-    return BoundExtents().mutate(s);
+Stmt bound_loop_extents(const Stmt &s, LowerContext &ctx) {
+    return BoundExtents(ctx).mutate(s);
 }
 
 }  // namespace calotype

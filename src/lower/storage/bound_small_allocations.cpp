@@ -24,7 +24,8 @@ constexpr int64_t max_bound_on_stack = 256 * 1024;
 
 class Bounder : public Mutator {
 public:
-    explicit Bounder(const Target &target) : target_(target) {
+    explicit Bounder(const LowerContext &ctx)
+        : target_(ctx.target), known_(ctx.ranges_of_parameters()) {
     }
 
 private:
@@ -151,7 +152,7 @@ private:
 }  // namespace
 
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx) {
-    return Bounder(ctx.target).mutate(s);
+    return Bounder(ctx).mutate(s);
 }
 
 }  // namespace calotype

@@ -579,7 +579,7 @@ private:
 class Folder : public StmtMutator {
 public:
     Folder(LowerContext &ctx, std::unordered_set<std::string> handles)
-        : ctx_(ctx), handles_(std::move(handles)) {
+        : ctx_(ctx), handles_(std::move(handles)), known_(ctx.ranges_of_parameters()) {
     }
 
 private:

@@ -95,6 +95,38 @@ TEST(Stack, storage_whose_size_has_no_useful_bound) {
         [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + j) + 1) << i << ", " << j; });
 }
 
+/// Both need a constant bound of n.
+Func window_of(const Param<int> &n) {
+    Func g("g"), f("f");
+    RDom r(0, n, "r");
+    g(x) = x * x;
+    f(x) = 0;
+    f(x) += g(x + r);
+    f.update().unroll(r);
+    g.compute_at(f, x).store_in(MemoryType::Register);
+    return f;
+}
+
+TEST(Parameters, ranges_bound_loops_and_storage) {
+    Param<int> n("n"), any("any");
+    n.set_range(1, 6);
+    EXPECT_THROW(window_of(any).compile_jit(), CompileError);
+    Func f = window_of(n);
+    for (int size : {1, 4, 6}) {
+        n.set(size);
+        Buffer<int> result = f.realize({9});
+        result.for_each_element([&](int i) {
+            int sum = 0;
+            for (int k = 0; k < size; k++) {
+                sum += (i + k) * (i + k);
+            }
+            ASSERT_EQ(result(i), sum) << "f(" << i << ") of " << size;
+        });
+    }
+    n.set(7);
+    EXPECT_THROW(f.realize({9}), RuntimeError);
+}
+
 TEST(Empty, outputs_of_no_elements) {
     Func g("g"), f("f");
     g(x, y) = x + y;
