@@ -8,6 +8,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/known_here.h"
+#include "lower/storage/constant_indices.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -152,7 +153,7 @@ private:
 }  // namespace
 
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx) {
-    return Bounder(ctx).mutate(s);
+    return make_indices_constant(Bounder(ctx).mutate(s));
 }
 
 }  // namespace calotype

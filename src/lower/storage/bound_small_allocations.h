@@ -12,6 +12,9 @@ namespace calotype {
 ///     let n = min(w, 6)                                 let n = min(w, 6)
 ///     allocate f[float32, n, 4]                  ->     allocate f[float32, 6, 4] in stack
 ///
+/// Indices into storage on the stack that are constants with all lets in them become so
+/// (constant_indices.h).
+///
 /// Storage in MemoryType::Register must have a bound, and no storage may be known to be larger than
 /// the target allows (CompileError else).
 ///
