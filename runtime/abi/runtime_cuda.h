@@ -103,6 +103,9 @@ extern void calotype_cuda_finalize_kernels(void *user_context, void *state_ptr);
 extern int calotype_cuda_can_run(int min_capability);
 /** Why calotype_cuda_can_run() says no, in a sentence copied to `text`, or "" if it says yes. */
 extern void calotype_cuda_explain(int min_capability, char *text, size_t size);
+/** The function of the driver that its library exports under that name, as "cuStreamCreate" or
+ * "cuMemAlloc_v2"; null if it has none, or if there is no driver. Reports no error. */
+extern void *calotype_cuda_get_symbol(void *user_context, const char *name);
 /**@}*/
 
 /** For tests: use this library as the driver from now on; null brings back the usual ones. No

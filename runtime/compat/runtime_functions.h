@@ -19,6 +19,7 @@
 #define halide_cuda_can_run calotype_cuda_can_run
 #define halide_cuda_explain calotype_cuda_explain
 #define halide_cuda_get_per_thread_stream calotype_cuda_get_per_thread_stream
+#define halide_cuda_get_symbol calotype_cuda_get_symbol
 #define halide_cuda_set_driver_library calotype_cuda_set_driver_library
 #define halide_current_thread_id calotype_current_thread_id
 #define halide_debug_to_file calotype_debug_to_file

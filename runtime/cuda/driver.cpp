@@ -41,6 +41,7 @@ constexpr Entry entries[] = {
 /** What was found, in memory that is never given back. */
 struct Search {
     Driver driver;
+    void *library;
     bool has_functions;
     bool succeeded;
     std::atomic<bool> is_over;  ///< nothing of it changes any more
@@ -167,8 +168,8 @@ Search *begin_search() {
         return nullptr;
     }
     Search *search = new (memory) Search();
-    void *library = load_library(search->why_not);
-    search->has_functions = library && find_functions(library, *search);
+    search->library = load_library(search->why_not);
+    search->has_functions = search->library && find_functions(search->library, *search);
     result.store(search, std::memory_order_release);
     return search;
 }
@@ -261,6 +262,13 @@ const char *name_of_call(size_t offset) {
 }  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
+
+CALOTYPE_WEAK void *calotype_cuda_get_symbol(void *, const char *name) {
+    using namespace calotype::runtime::cuda;
+    search_for_driver(false);
+    const Search *search = result.load(std::memory_order_acquire);
+    return search && search->library ? calotype_get_library_symbol(search->library, name) : nullptr;
+}
 
 CALOTYPE_WEAK int calotype_cuda_set_driver_library(const char *file_name) {
     using namespace calotype::runtime::cuda;

@@ -51,6 +51,19 @@ TEST_F(CudaDriver, NoLibrary) {
     calotype_device_release(nullptr, cuda());
 }
 
+TEST_F(CudaDriver, GivesItsFunctions) {
+    const auto get_count =
+        reinterpret_cast<int (*)(int *)>(calotype_cuda_get_symbol(nullptr, "cuDeviceGetCount"));
+    ASSERT_NE(nullptr, get_count);
+    int devices = 0;
+    EXPECT_EQ(0, get_count(&devices));
+    EXPECT_EQ(1, devices);
+    EXPECT_EQ(nullptr, calotype_cuda_get_symbol(nullptr, "cuNoSuchFunction"));
+    EXPECT_EQ(calotype_error_code_symbol_not_found,
+              calotype_cuda_set_driver_library("/no/such/libcuda.so"));
+    EXPECT_EQ(nullptr, calotype_cuda_get_symbol(nullptr, "cuDeviceGetCount"));
+}
+
 TEST_F(CudaDriver, NoDevice) {
     fake_cuda::set_devices({});
     start();
