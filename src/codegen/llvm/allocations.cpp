@@ -115,7 +115,11 @@ void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
     int alignment = target().natural_lanes(8);
     // One more vector, which strided loads may touch.
     uint64_t padded = uint64_t(bytes + op->padding * op->type.bytes() + alignment);
-    emit_stored(op, frame_slot(nullptr, op->name, padded, alignment), alignment);
+    llvm::AllocaInst *slot = frame_slot(nullptr, op->name, padded, alignment);
+    // What is stored and not read in an iteration need not be; and slots may share their bytes.
+    b_.CreateLifetimeStart(slot, b_.getInt64(padded));
+    emit_stored(op, slot, alignment);
+    b_.CreateLifetimeEnd(slot, b_.getInt64(padded));
 }
 
 // What the runtime gives out is no part of anything else.

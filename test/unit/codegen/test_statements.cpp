@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <numeric>
+#include <regex>
+#include <string>
 #include <thread>
 
 #include "ir/constants.h"
@@ -211,6 +214,31 @@ TEST_F(Statements, SmallConstantStorageIsOnTheStack) {
     EXPECT_EQ(library->function<int(int *, int)>("f")(&out, 33), 0);
     EXPECT_EQ(out, 33);
     EXPECT_EQ(runtime_.allocations, 0);
+}
+
+// Two blocks of 4000 bytes that are not alive together are one.
+TEST_F(Statements, StackStorageSharesBytes) {
+    const auto block = [](const char *name, const char *index) {
+        return allocate(
+            name, 1000,
+            Block::make(loop("i", 0, 1000, store(name, load_int("in", int_var("i")), int_var("i"))),
+                        store("out", load_int(name, int_var(index)), int_var(index))));
+    };
+    const LoweredModule module =
+        one_function({pointer_argument("in"), pointer_argument("out"),
+                      scalar_argument("k", Int(32)), scalar_argument("m", Int(32))},
+                     Block::make(block("g", "k"), block("h", "m")));
+    const std::string text = CompiledModule(module, Target("x86-64-linux")).assembly();
+    std::smatch frame;
+    ASSERT_TRUE(std::regex_search(text, frame, std::regex(R"(subq\s+\$(\d+), %rsp)"))) << text;
+    EXPECT_LT(std::stoi(frame[1]), 8000);
+    EXPECT_GE(std::stoi(frame[1]), 4000);
+    std::vector<int> in(1000), out(1000);
+    std::iota(in.begin(), in.end(), 7);
+    auto library = load(module);
+    EXPECT_EQ(library->function<int(int *, int *, int, int)>("f")(in.data(), out.data(), 3, 900), 0);
+    EXPECT_EQ(out[3], 10);
+    EXPECT_EQ(out[900], 907);
 }
 
 TEST_F(Statements, StackStorageOfUnknownSizeIsReused) {
