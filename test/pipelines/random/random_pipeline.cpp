@@ -11,6 +11,8 @@ namespace {
 
 constexpr int scan_begin = 1, scan_length = 6, row = 3, gather_width = 9, long_window = 32,
               places = 7, entries = 12, float_limit = 1000, small_limit = 20, filling = 1;
+/// The parameter is at most that; where a choice looks at coordinates, it is of a rectangle.
+constexpr int largest_choice = 2, inside_right = 20, inside_bottom = 12;
 
 bool is_small_float(const Type &t) {
     return t.is_float() && t.bits() == 16;
@@ -103,6 +105,9 @@ void draw_taps(Dice &dice, const RandomPipeline &p, StageSpec &s) {
     if (p.full && dice.chance(50)) {
         s.combine = dice.pick<Combine>({Combine::Lookup, Combine::Partial, Combine::Choice});
         s.threshold = dice(4) - 1;
+        if (s.combine == Combine::Choice && s.threshold == largest_choice) {
+            s.combine = Combine::Inside;
+        }
     }
     const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
     for (int i = 0; i < taps; i++) {
@@ -344,6 +349,12 @@ private:
         case Combine::Choice:
             v = select(built_.choice > s.threshold, v, tap(s.taps[1], t, x, y));
             break;
+        case Combine::Inside: {
+            const Expr &c = built_.choice;
+            v = select(x >= c * 4 && x < inside_right && y > c && y <= inside_bottom - c, v,
+                       tap(s.taps[1], t, x, y));
+            break;
+        }
         case Combine::Partial: {
             const Expr first = (x + y) % 3 == 0;
             v = select(first, v,
@@ -487,7 +498,7 @@ RandomPipeline draw_wide(uint64_t seed, bool full) {
     RandomPipeline p;
     p.wide = true;
     p.full = full;
-    p.choice = full ? dice(4) - 1 : 0;
+    p.choice = full ? dice(largest_choice + 2) - 1 : 0;
     const int stages = 1 + dice(4);
     for (int i = 0; i < stages; i++) {
         if (full && i > 0 && dice.chance(20)) {
@@ -612,6 +623,12 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
     case Combine::Choice:
         v = p_.choice > s.threshold ? v : tap(s.taps[1], t, x, y);
         break;
+    case Combine::Inside: {
+        const int c = p_.choice;
+        const bool is_inside = x >= c * 4 && x < inside_right && y > c && y <= inside_bottom - c;
+        v = is_inside ? v : tap(s.taps[1], t, x, y);
+        break;
+    }
     case Combine::Partial:
         v = floor_mod(x + y, 3) == 0 || floor_mod(x, 2) != 0 ? v : tap(s.taps[1], t, x, y);
         break;

@@ -62,6 +62,7 @@ enum class Combine {
     Lookup,   ///< the value of the first tap, of which only the definition says how large it is
     Partial,  ///< choices of which some sides are undef, but none of those that count
     Choice,   ///< the first tap if the pipeline's choice is above a threshold, else the second
+    Inside,   ///< the first tap inside of a rectangle that the choice moves, else the second
     Holes,    ///< a Lookup by a value that is undef in the holes, where this is 1 instead
 };
 

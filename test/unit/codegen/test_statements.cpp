@@ -236,7 +236,8 @@ TEST_F(Statements, StackStorageSharesBytes) {
     std::vector<int> in(1000), out(1000);
     std::iota(in.begin(), in.end(), 7);
     auto library = load(module);
-    EXPECT_EQ(library->function<int(int *, int *, int, int)>("f")(in.data(), out.data(), 3, 900), 0);
+    EXPECT_EQ(library->function<int(int *, int *, int, int)>("f")(in.data(), out.data(), 3, 900),
+              0);
     EXPECT_EQ(out[3], 10);
     EXPECT_EQ(out[900], 907);
 }
