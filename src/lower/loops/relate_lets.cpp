@@ -94,9 +94,9 @@ public:
     bool changed = false;
 
     using Mutator::mutate;
-    /// Expressions stay: what is looked at belongs to statements.
+    /// Of expressions lets alone are looked at: the others belong to statements.
     Expr mutate(const Expr &e) override {
-        return e;
+        return contains_kind(e, NodeKind::Let) ? Mutator::mutate(e) : e;
     }
 
 private:
@@ -157,6 +157,19 @@ private:
         return &relative;
     }
 
+    /// An expanded value as a let around and a constant, if it is that; else as it is. A let whose
+    /// value is too large to expand others with stands for itself in them.
+    Expr by_relative(const Expr &known) const {
+        if (!known.defined()) {
+            return known;
+        }
+        const auto [rest, constant] = parts(known);
+        const auto it = rest.as<Variable>() ? named_.end() : named_.find(rest);
+        return it == named_.end() ? known
+                                  : simplify(Variable::make(Int(32), it->second.name) +
+                                             int(constant - it->second.constant));
+    }
+
     /// A value in terms of what is known where the let at that place in open_ stands; undefined if
     /// it cannot be.
     Expr at(size_t place, Expr value) const {
@@ -181,7 +194,7 @@ private:
     template<typename T>
     Expr one_or_both(const T *op, const Expr &e) const {
         const Expr a = without_alike(op->a), b = without_alike(op->b);
-        const Expr known_a = expanded(a), known_b = expanded(b);
+        const Expr known_a = by_relative(expanded(a)), known_b = by_relative(expanded(b));
         if (known_a.defined() && known_b.defined() && equal(known_a, known_b)) {
             return contains_likely(a) ? a : b;
         }
@@ -255,6 +268,17 @@ private:
         return tagged.defined() && !contains_likely(own)
                    ? LetStmt::make(let->name, tagged, let->body)
                    : result;
+    }
+
+    Expr visit(const Let *op) override {
+        const Expr known = contains_likely(op->value) ? Expr() : expanded(op->value);
+        const Expr related = by_relative(known);
+        const bool is_related = related.defined() && !related.same_as(known);
+        changed = changed || is_related;
+        const Expr value = is_related ? related : op->value, body = mutate(op->body);
+        return value.same_as(op->value) && body.same_as(op->body)
+                   ? Expr(op)
+                   : Let::make(op->name, value, body);
     }
 
     Stmt with_body(const LetStmt *op, const Expr &value) {
