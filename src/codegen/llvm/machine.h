@@ -49,6 +49,11 @@ public:
     virtual Value *scaled(FunctionEmitter &, Value *, Value *, Type) const {
         return nullptr;
     }
+    /// |x| = 2^e * m with m from 1 to 2, by instructions for it; false if there are none. Of 0,
+    /// infinity and NaN, e is -infinity, infinity and NaN and m a number (or, of NaN, that).
+    virtual bool split_exponent(FunctionEmitter &, Value *, Type, Value **, Value **) const {
+        return false;
+    }
     /// The smaller or larger of floats, where none of them is NaN.
     virtual Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const;
     /// The address of storage for an allocation, at a multiple of 16 bytes.

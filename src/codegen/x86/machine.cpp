@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "codegen/x86/exponents.h"
 #include "codegen/x86/features.h"
 #include "codegen/x86/patterns.h"
 #include "codegen/x86/tiles.h"
@@ -66,6 +67,13 @@ public:
     }
     Value *scaled(FunctionEmitter &f, Value *x, Value *n, Type t) const override {
         return f.target().has_feature(Target::AVX512_Skylake) ? x86_scaled(f, x, n, t) : nullptr;
+    }
+    bool split_exponent(FunctionEmitter &f, Value *x, Type t, Value **m, Value **e) const override {
+        if (!f.target().has_feature(Target::AVX512_Skylake)) {
+            return false;
+        }
+        x86_split_exponent(f, x, t, m, e);
+        return true;
     }
     LlvmTarget llvm_target(const Target &target) const override {
         initialize_back_end();

@@ -409,39 +409,4 @@ Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     return b.CreateFMul(y, b.CreateFSub(constant(2.0), b.CreateFMul(v, y)));
 }
 
-Value *x86_scaled(FunctionEmitter &f, Value *x, Value *n, Type t) {
-    static constexpr X::ID ids[2][3] = {
-        {X::x86_avx512_mask_scalef_ps_128, X::x86_avx512_mask_scalef_ps_256,
-         X::x86_avx512_mask_scalef_ps_512},
-        {X::x86_avx512_mask_scalef_pd_128, X::x86_avx512_mask_scalef_pd_256,
-         X::x86_avx512_mask_scalef_pd_512},
-    };
-    llvm::IRBuilder<> &b = f.builder();
-    const bool is_double = t.bits() == 64;
-    Value *current_rounding = b.getInt32(4);
-    if (t.is_scalar()) {
-        llvm::Type *vector = f.type(t.with_lanes(128 / t.bits()));
-        const auto low = [&](Value *v) {
-            return b.CreateInsertElement(llvm::Constant::getNullValue(vector), v, uint64_t(0));
-        };
-        const X::ID id = is_double ? X::x86_avx512_mask_scalef_sd : X::x86_avx512_mask_scalef_ss;
-        Value *all = llvm::ConstantInt::get(b.getInt8Ty(), 1);
-        Value *scaled = b.CreateIntrinsic(
-            id, {}, {low(x), low(n), llvm::PoisonValue::get(vector), all, current_rounding});
-        return b.CreateExtractElement(scaled, uint64_t(0));
-    }
-    const int bits = t.bits() * t.lanes();
-    const int size = bits <= 128 ? 0 : bits <= 256 ? 1 : 2;
-    const int lanes = (128 << size) / t.bits();
-    return f.by_pieces({x, n}, lanes, [&](const std::vector<Value *> &piece) {
-        std::vector<Value *> args = {
-            piece[0], piece[1], llvm::PoisonValue::get(piece[0]->getType()),
-            llvm::ConstantInt::getAllOnesValue(b.getIntNTy(unsigned(std::max(lanes, 8))))};
-        if (size == 2) {
-            args.push_back(current_rounding);
-        }
-        return b.CreateIntrinsic(ids[is_double][size], {}, args);
-    });
-}
-
 }  // namespace calotype::internal

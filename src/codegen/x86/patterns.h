@@ -14,7 +14,4 @@ llvm::Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op);
 /// 1 / v or, with `square_root`, 1 / sqrt(v) of float32 vectors to about 22 bits.
 llvm::Value *x86_estimate(FunctionEmitter &f, llvm::Value *v, bool square_root);
 
-/// x * 2^n of float32 or float64, with AVX-512.
-llvm::Value *x86_scaled(FunctionEmitter &f, llvm::Value *x, llvm::Value *n, Type t);
-
 }  // namespace calotype::internal

@@ -57,12 +57,21 @@ def log_kernel(z):
     return (mp.log((1 + s) / (1 - s)) / s - 2) / z
 
 
+def exp2_kernel(r):
+    return ((mp.mpf(2) ** r - 1) / r - mp.log(2)) / r
+
+
 kernels = {
     # name: (meaning, function, weight, low, high, bits of the types)
     "exp": ("exp(r) = 1 + r + r^2 P(r)", lambda r: (mp.exp(r) - 1 - r) / r ** 2,
             lambda r: r ** 2 / mp.exp(r), mp.mpf("-0.3467"), mp.mpf("0.34671"), (32, 64)),
     "log": ("log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2)", log_kernel, lambda z: z / 2, tiny,
             mp.mpf("0.02945"), (32, 64)),
+    "exp2_": ("2^r = 1 + r (log(2) + r P(r))", exp2_kernel, lambda r: r ** 2 / mp.mpf(2) ** r,
+              mp.mpf("-0.501"), mp.mpf("0.5011"), (32, 64)),
+    "log2_": ("log2((1 + s) / (1 - s)) = 2 s / log(2) + s^3 P(s^2)",
+              lambda z: log_kernel(z) / mp.log(2), lambda z: z * mp.log(2) / 2, tiny,
+              mp.mpf("0.02945"), (32, 64)),
     "sin": ("sin(r) = r + r^3 P(r^2)", *odd(mp.sin), tiny, mp.mpf("0.617"), (32, 64)),
     "cos": ("cos(r) = 1 - r^2 / 2 + r^4 P(r^2)",
             lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2,
@@ -79,9 +88,12 @@ kernels = {
               mp.mpf("1"), mp.mpf("6"), (64,)),
 }
 
+# Bits more than a result has, where its error is multiplied by an exponent.
+more_bits = {"log2_": 8}
+
 
 def table(name, bits, meaning, g, weight, low, high):
-    bound = mp.mpf(2) ** (-27 if bits == 32 else -57)
+    bound = mp.mpf(2) ** (-(27 if bits == 32 else 57) - more_bits.get(name, 0))
     degree = 2
     while True:
         coefficients, error = remez(g, weight, low, high, degree)

@@ -20,7 +20,7 @@ namespace table = coefficients;
 namespace {
 
 constexpr double infinity = __builtin_inf();
-constexpr double log2_e = 0x1.71547652b82fep+0;
+constexpr double log2_e = 0x1.71547652b82fep+0, ln2 = 0x1.62e42fefa39efp-1;
 
 /// log(2) in two parts, of which an integer multiple of the first is exact.
 struct SplitConstant {
@@ -28,6 +28,10 @@ struct SplitConstant {
 };
 constexpr SplitConstant ln2_32 = {0x1.62cp-1, 0x1.217f7d1cf79acp-12};
 constexpr SplitConstant ln2_64 = {0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
+
+/// 2 / log(2) in two parts, the first the nearest number of the type.
+constexpr SplitConstant two_log2_e_32 = {0x1.715476p+1, 0x1.4ae0bf85ddf44p-25};
+constexpr SplitConstant two_log2_e_64 = {0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55};
 
 }  // namespace
 
@@ -51,10 +55,18 @@ Value *MathEmitter::multiply_add(Value *a, Value *b, Value *c) {
     return b_.CreateFAdd(b_.CreateFMul(a, b), c);
 }
 
-// Even and odd powers apart: two short chains instead of a long one.
+// Even and odd powers apart: two short chains instead of a long one. Up to five terms that takes as
+// long, as the square comes before them, and is an operation more.
 Value *MathEmitter::polynomial(Value *x, const double *c, int count) {
+    if (count <= 5) {
+        Value *sum = constant(c[count - 1]);
+        for (int i = count - 2; i >= 0; i--) {
+            sum = multiply_add(sum, x, constant(c[i]));
+        }
+        return sum;
+    }
     Value *square = b_.CreateFMul(x, x);
-    Value *sums[2] = {constant(c[count - 1]), count > 1 ? constant(c[count - 2]) : nullptr};
+    Value *sums[2] = {constant(c[count - 1]), constant(c[count - 2])};
     for (int i = count - 3; i >= 0; i--) {
         Value *&sum = sums[(count - 1 - i) % 2];
         sum = multiply_add(sum, square, constant(c[i]));
@@ -125,20 +137,17 @@ Value *MathEmitter::clamp(Value *x, double low, double high) {
     return b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low)), constant(low), x);
 }
 
-// exp(x + low) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
-Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
+// exp(x) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
+Value *MathEmitter::exp_scaled(Value *x, int exponent) {
     // Beyond these limits the result is infinity or zero; NaN passes through. Zero is scaled there: a
     // product that underflows takes a processor a hundred cycles and more.
     const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
     Value *clamped = clamp(x, low_limit, high_limit);
     Value *n_bits;
     Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
-    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
-    Value *r = multiply_add(n, constant(-ln2.high), clamped);
-    r = multiply_add(n, constant(-ln2.low), r);
-    if (low) {
-        r = b_.CreateFAdd(r, low);
-    }
+    SplitConstant parts = is_double() ? ln2_64 : ln2_32;
+    Value *r = multiply_add(n, constant(-parts.high), clamped);
+    r = multiply_add(n, constant(-parts.low), r);
     Value *p = kernel(r, table::exp32, table::exp64);
     p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
     p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(0.0), p);
@@ -150,19 +159,28 @@ Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
 }
 
 Value *MathEmitter::exp(Value *x) {
-    return exp_scaled(x, nullptr, 0);
+    return exp_scaled(x, 0);
 }
 
+// Without instructions for it, the exponent is shifted out; sqrt(1/2) is moved to where a mantissa
+// begins before.
 void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     bool d = is_double();
     unsigned mantissa = d ? 52 : 23;
     uint64_t one = d ? 0x3ff0000000000000 : 0x3f800000,
              root_half = d ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+    if (f_.machine().split_exponent(f_, x, type_, m, e)) {
+        Value *root_two = from_bits(bits_constant(root_half + (uint64_t(1) << mantissa)));
+        Value *is_above = b_.CreateFCmpOGE(*m, root_two);
+        *m = b_.CreateSelect(is_above, b_.CreateFMul(*m, constant(0.5)), *m);
+        *e = b_.CreateSelect(is_above, b_.CreateFAdd(*e, constant(1.0)), *e);
+        return;
+    }
     uint64_t mantissa_mask = (uint64_t(1) << mantissa) - 1;
     double smallest = d ? 0x1p-1022 : 0x1p-126, up = d ? 0x1p54 : 0x1p25, down = d ? -54 : -25;
     Value *subnormal = b_.CreateFCmpOLT(x, constant(smallest));
-    x = b_.CreateSelect(subnormal, b_.CreateFMul(x, constant(up)), x);
-    Value *shifted = b_.CreateAdd(bits_of(x), bits_constant(one - root_half));
+    Value *scaled = b_.CreateSelect(subnormal, b_.CreateFMul(x, constant(up)), x);
+    Value *shifted = b_.CreateAdd(bits_of(scaled), bits_constant(one - root_half));
     Value *fraction = b_.CreateAnd(shifted, bits_constant(mantissa_mask));
     *m = from_bits(b_.CreateAdd(fraction, bits_constant(root_half)));
     // The biased exponent below the leading bit of 2^mantissa is that integer plus 2^mantissa.
@@ -170,7 +188,9 @@ void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     double base = d ? 0x1p52 : 0x1p23;
     Value *exponent = from_bits(b_.CreateOr(biased, bits_of(constant(base))));
     exponent = b_.CreateFSub(exponent, constant(base + (d ? 1023 : 127)));
-    *e = b_.CreateFAdd(exponent, b_.CreateSelect(subnormal, constant(down), constant(0.0)));
+    exponent = b_.CreateFAdd(exponent, b_.CreateSelect(subnormal, constant(down), constant(0.0)));
+    exponent = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(infinity)), exponent, x);
+    *e = b_.CreateSelect(b_.CreateFCmpOEQ(x, constant(0.0)), constant(-infinity), exponent);
 }
 
 // With f = m - 1 and s = f / (2 + f): log(m) = 2 s + s^3 P(s^2), written as f minus small terms,
@@ -183,15 +203,12 @@ Value *MathEmitter::log(Value *x) {
     Value *z = b_.CreateFMul(s, s);
     Value *r = b_.CreateFMul(z, kernel(z, table::log32, table::log64));
     Value *h = b_.CreateFMul(constant(0.5), b_.CreateFMul(f, f));
-    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
-    Value *small = multiply_add(s, b_.CreateFAdd(h, r), b_.CreateFMul(e, constant(ln2.low)));
+    SplitConstant parts = is_double() ? ln2_64 : ln2_32;
+    Value *small = multiply_add(s, b_.CreateFAdd(h, r), b_.CreateFMul(e, constant(parts.low)));
     Value *log_m = b_.CreateFSub(b_.CreateFSub(h, small), f);
-    Value *result = b_.CreateFSub(b_.CreateFMul(e, constant(ln2.high)), log_m);
-    // Infinity and NaN are their own logarithms.
-    result = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(infinity)), result, x);
-    Value *zero = constant(0.0);
-    result = b_.CreateSelect(b_.CreateFCmpOLT(x, zero), constant(__builtin_nan("")), result);
-    return b_.CreateSelect(b_.CreateFCmpOEQ(x, zero), constant(-infinity), result);
+    Value *result = b_.CreateFSub(b_.CreateFMul(e, constant(parts.high)), log_m);
+    Value *is_below_zero = b_.CreateFCmpOLT(x, constant(0.0));
+    return b_.CreateSelect(is_below_zero, constant(__builtin_nan("")), result);
 }
 
 // a * b exactly. Without a fused multiply-add the factors are cut in halves whose products are
@@ -212,36 +229,39 @@ MathEmitter::Pair MathEmitter::two_product(Value *a, Value *b) {
     return {high, b_.CreateFAdd(low, b_.CreateFMul(al, bl))};
 }
 
-// log(x) of what is positive and finite to ten bits more than the type has, as log() but with the
-// errors of s and of the sums kept.
-MathEmitter::Pair MathEmitter::log_pair(Value *x) {
+// c - a * b, where that is a number of the type.
+Value *MathEmitter::exact_difference(Value *c, Value *a, Value *b) {
+    if (f_.machine().has_fused_multiply_add(f_.target())) {
+        return f_.call_llvm(llvm::Intrinsic::fma, {b_.CreateFNeg(a), b, c});
+    }
+    Pair product = two_product(a, b);
+    return b_.CreateFSub(b_.CreateFSub(c, product.high), product.low);
+}
+
+// log2(x) of x >= 0 to six bits more than the type has, as log() but with the errors of s and of the
+// sums kept. The second part is what is left of no rounded sum: it may be a fiftieth of the first.
+MathEmitter::Pair MathEmitter::log2_pair(Value *x) {
     Value *m, *e;
     split_exponent(x, &m, &e);
-    Value *f = b_.CreateFSub(m, constant(1.0));
-    Value *d = b_.CreateFAdd(constant(2.0), f);
-    Value *d_low = b_.CreateFSub(f, b_.CreateFSub(d, constant(2.0)));
-    Value *inverse = b_.CreateFDiv(constant(1.0), d);
+    Value *one = constant(1.0), *f = b_.CreateFSub(m, one), *d = b_.CreateFAdd(m, one);
+    Value *d_low = b_.CreateFSub(m, b_.CreateFSub(d, one));
+    Value *inverse = b_.CreateFDiv(one, d);
     Value *s = b_.CreateFMul(f, inverse);
-    Pair sd = two_product(s, d);
-    Value *rest = b_.CreateFSub(b_.CreateFSub(f, sd.high), sd.low);
-    rest = b_.CreateFSub(rest, b_.CreateFMul(s, d_low));
+    Value *rest = multiply_add(b_.CreateFNeg(s), d_low, exact_difference(f, s, d));
     Value *s_low = b_.CreateFMul(rest, inverse);
     Value *z = b_.CreateFMul(s, s);
-    Value *cubic = b_.CreateFMul(b_.CreateFMul(s, z), kernel(z, table::log32, table::log64));
-    Value *two_s = b_.CreateFMul(constant(2.0), s);
-    // e log(2), then 2 s, then the small terms: each larger than the next.
-    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
-    Value *base = b_.CreateFMul(e, constant(ln2.high));
-    Value *high = b_.CreateFAdd(base, two_s);
-    Value *b_part = b_.CreateFSub(high, base);
-    Value *lost = b_.CreateFAdd(b_.CreateFSub(base, b_.CreateFSub(high, b_part)),
-                                b_.CreateFSub(two_s, b_part));
-    // 2 s + 2/3 s^3 grows by 2 + 2 s^2.
-    Value *slope = b_.CreateFAdd(constant(2.0), b_.CreateFAdd(z, z));
-    Value *low = multiply_add(s_low, slope, cubic);
-    low = b_.CreateFAdd(low, multiply_add(e, constant(ln2.low), lost));
-    Value *sum = b_.CreateFAdd(high, low);
-    return {sum, b_.CreateFAdd(b_.CreateFSub(high, sum), low)};
+    // 2 / log(2) s, of which the rounding error is kept; its slope with the cubic term is that and
+    // z times as much.
+    SplitConstant factor = is_double() ? two_log2_e_64 : two_log2_e_32;
+    Value *high_factor = constant(factor.high);
+    Pair linear = two_product(s, high_factor);
+    Value *low = multiply_add(s, constant(factor.low), linear.low);
+    low = multiply_add(s_low, multiply_add(z, high_factor, high_factor), low);
+    low = multiply_add(b_.CreateFMul(s, z), kernel(z, table::log2_32, table::log2_64), low);
+    // The exponent is larger than that, or zero.
+    Value *high = b_.CreateFAdd(e, linear.high);
+    Value *lost = b_.CreateFAdd(b_.CreateFSub(e, high), linear.high);
+    return {high, b_.CreateFAdd(lost, low)};
 }
 
 Value *MathEmitter::through_double(const std::function<Value *(MathEmitter &, Value *)> &f,
@@ -259,32 +279,45 @@ Value *MathEmitter::pow_specials(Value *magnitude, Value *x, Value *y) {
     Value *is_odd = b_.CreateAnd(is_integer, b_.CreateNot(is_even));
     Value *result =
         b_.CreateSelect(b_.CreateAnd(is_odd, is_negative(x)), b_.CreateFNeg(magnitude), magnitude);
-    Value *below_zero =
-        b_.CreateAnd(b_.CreateFCmpOLT(x, constant(0.0)), b_.CreateFCmpOGT(x, constant(-infinity)));
+    // Finite and below zero: as integers these follow on -0.
+    const uint64_t zero = uint64_t(1) << (type_.bits() - 1),
+                   end = is_double() ? 0xfff0000000000000 : 0xff800000;
+    Value *below_zero = b_.CreateICmpULT(b_.CreateSub(bits_of(x), bits_constant(zero + 1)),
+                                         bits_constant(end - zero - 1));
     Value *no_value = b_.CreateAnd(below_zero, b_.CreateNot(is_integer));
     result = b_.CreateSelect(no_value, constant(__builtin_nan("")), result);
-    Value *to_infinity = b_.CreateFCmpOEQ(absolute(y), constant(infinity));
-    Value *is_unit = b_.CreateFCmpOEQ(absolute(x), one);
-    result = b_.CreateSelect(b_.CreateAnd(is_unit, to_infinity), one, result);
-    Value *is_one = b_.CreateOr(b_.CreateFCmpOEQ(x, one), b_.CreateFCmpOEQ(y, constant(0.0)));
+    // Of y = 0, and of 1 to the power of anything, and -1 to that of infinity, it is 1. For most y
+    // that comes out by itself.
+    Value *size = absolute(y);
+    Value *is_special = b_.CreateNot(b_.CreateFCmpOLT(size, constant(infinity)));
+    Value *to_infinity = b_.CreateFCmpOEQ(size, constant(infinity));
+    Value *is_one = b_.CreateAnd(b_.CreateFCmpOEQ(x, one), is_special);
+    Value *is_minus_one = b_.CreateAnd(b_.CreateFCmpOEQ(x, constant(-1.0)), to_infinity);
+    is_one = b_.CreateOr(b_.CreateOr(is_one, is_minus_one), b_.CreateFCmpOEQ(y, constant(0.0)));
     return b_.CreateSelect(is_one, one, result);
 }
 
-// |x|^y = exp(y log|x|), the product to twice the digits.
+// |x|^y = 2^(y log2|x|), the product to twice the digits.
 Value *MathEmitter::pow_magnitude(Value *x, Value *y) {
-    Value *ax = absolute(x);
-    Pair l = log_pair(ax);
-    // Infinity and NaN are their own logarithms.
-    Value *is_finite = b_.CreateFCmpOLT(ax, constant(infinity));
-    Value *is_zero = b_.CreateFCmpOEQ(ax, constant(0.0));
-    Value *high = b_.CreateSelect(is_finite, l.high, ax);
-    high = b_.CreateSelect(is_zero, constant(-infinity), high);
-    Pair product = two_product(y, high);
-    Value *low = multiply_add(y, l.low, product.low);
-    // Where the product is out of range its low part may be no number.
-    Value *in_range = b_.CreateFCmpOLT(absolute(product.high), constant(1000.0));
+    Pair l = log2_pair(absolute(x));
+    Pair product = two_product(y, l.high);
+    return exp2(product.high, multiply_add(y, l.low, product.low));
+}
+
+// 2^(x + low), with low up to a fiftieth of x, or any if x is out of range: x + low = n + r.
+Value *MathEmitter::exp2(Value *x, Value *low) {
+    const double limit = is_double() ? 1100.0 : 160.0;
+    Value *clamped = clamp(x, -limit, limit);
+    Value *in_range = b_.CreateFCmpOEQ(clamped, x);
     low = b_.CreateSelect(in_range, low, constant(0.0));
-    return exp_scaled(product.high, low, 0);
+    Value *sum = b_.CreateFAdd(clamped, low), *n_bits;
+    low = b_.CreateFSub(low, b_.CreateFSub(sum, clamped));
+    Value *n = nearest(sum, &n_bits);
+    Value *r = b_.CreateFAdd(b_.CreateFSub(sum, n), low);
+    Value *p = multiply_add(r, kernel(r, table::exp2_32, table::exp2_64), constant(ln2));
+    p = multiply_add(r, p, constant(1.0));
+    p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(-limit)), constant(0.0), p);
+    return scale(p, n, n_bits);
 }
 
 Value *MathEmitter::pow(Value *x, Value *y) {
@@ -294,14 +327,14 @@ Value *MathEmitter::pow(Value *x, Value *y) {
 // h - 1 / (4 h) with h = exp(|x|) / 2; near zero by its own polynomial.
 Value *MathEmitter::sinh(Value *x) {
     Value *a = absolute(x);
-    Value *h = exp_scaled(a, nullptr, -1);
+    Value *h = exp_scaled(a, -1);
     Value *large = b_.CreateFSub(h, b_.CreateFDiv(constant(0.25), h));
     Value *small = odd_kernel(a, table::sinh32, table::sinh64);
     return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
 }
 
 Value *MathEmitter::cosh(Value *x) {
-    Value *h = exp_scaled(absolute(x), nullptr, -1);
+    Value *h = exp_scaled(absolute(x), -1);
     return b_.CreateFAdd(h, b_.CreateFDiv(constant(0.25), h));
 }
 
