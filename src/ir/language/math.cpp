@@ -222,23 +222,18 @@ Expr fast_log(const Expr &x) {
     return exponent * 0.693359375f + (exponent * -2.12194440e-4f + log_m);
 }
 
-// exp x = 2^n * exp r with n = round(x / log 2). 2^n is applied in two factors, each in the range
-// of a float for all n that matter, so that overflow to infinity and underflow to zero come out by
-// themselves.
+// exp x = 2^(n - 1) * 2 exp r with n = round(x / log 2). The limits of x are where n - 1 has the
+// biased exponents of zero and of infinity.
 Expr fast_exp(const Expr &x) {
     check_float32("fast_exp", x);
     const Type i32 = Int(32, x.type().lanes());
-    const Expr n = clamp(round(x * 1.44269504f), -250.0f, 250.0f);
-    const Expr r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-    const Expr exp_r =
-        polynomial(r, {1.0000001192092896f, 0.9999997019767761f, 0.49998894333839417f,
-                       0.16667574644088745f, 0.04191543161869049f, 0.008297644555568695f});
-    const Expr whole = cast(i32, n);
-    const Expr half = whole >> 1;
-    const auto power_of_two = [&](const Expr &e) {
-        return reinterpret(x.type(), (e + 127) << 23);
-    };
-    return exp_r * power_of_two(half) * power_of_two(whole - half);
+    const Expr limited = clamp(x, -87.4f, 89.5f);
+    const Expr n = round(limited * 1.44269504f);
+    const Expr r = (limited - n * 0.693359375f) - n * -2.12194440e-4f;
+    const Expr two_exp_r =
+        polynomial(r, {2.0000002384185791f, 1.9999994039535522f, 0.99997788667678833f,
+                       0.33335149288177490f, 0.08383086323738098f, 0.01659528911113739f});
+    return two_exp_r * reinterpret(x.type(), (cast(i32, n) + 126) << 23);
 }
 
 Expr fast_pow(Expr x, Expr y) {

@@ -40,6 +40,7 @@ Expr fast_sin(const Expr &x);
 Expr fast_cos(const Expr &x);
 /// Of x > 0.
 Expr fast_log(const Expr &x);
+/// Results below 2^-125 may be zero.
 Expr fast_exp(const Expr &x);
 /// Of x >= 0.
 Expr fast_pow(Expr x, Expr y);
