@@ -87,7 +87,10 @@ private:
     Value *pow_magnitude(Value *x, Value *y);
     Value *pow_specials(Value *magnitude, Value *x, Value *y);
     void reduce_angle(Value *x, Value **r, Value **quadrant);
+    void reduce_narrow_angle(Value *x, Value **r, Value **quadrant);
     Value *sine_or_cosine(Value *x, int quadrants);
+    Value *narrow_sine_or_cosine(Value *x, int quadrants);
+    Value *of_quadrant(Value *sine, Value *cosine, Value *q, int more_quadrants);
     Value *sine_kernel(Value *r);
     Value *cosine_kernel(Value *r);
     Value *unless_large(Value *x, double limit, Value *fast, const char *name);

@@ -75,14 +75,19 @@ Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char
     return result;
 }
 
+// Of a float32 in float64, to the digits that a result of float32 needs.
+void MathEmitter::reduce_narrow_angle(Value *x, Value **r, Value **quadrant) {
+    Value *q = nearest(b_.CreateFMul(x, constant(two_over_pi)), quadrant);
+    Value *part = multiply_add(q, constant(-half_pi_1), x);
+    *r = multiply_add(q, constant(-half_pi_rest), part);
+}
+
 void MathEmitter::reduce_angle(Value *x, Value **r, Value **quadrant) {
     if (!is_double()) {
         MathEmitter wide(f_, type_.with_bits(64));
-        Value *wx = b_.CreateFPExt(x, wide.float_type_), *wide_quadrant;
-        Value *q = wide.nearest(b_.CreateFMul(wx, wide.constant(two_over_pi)), &wide_quadrant);
-        Value *wr = wide.multiply_add(q, wide.constant(-half_pi_1), wx);
-        wr = wide.multiply_add(q, wide.constant(-half_pi_rest), wr);
-        *r = b_.CreateFPTrunc(wr, float_type_);
+        Value *wide_r, *wide_quadrant;
+        wide.reduce_narrow_angle(b_.CreateFPExt(x, wide.float_type_), &wide_r, &wide_quadrant);
+        *r = b_.CreateFPTrunc(wide_r, float_type_);
         *quadrant = b_.CreateTrunc(wide_quadrant, int_type_);
         return;
     }
@@ -111,11 +116,33 @@ Value *MathEmitter::cosine_kernel(Value *r) {
 
 // sin(x + quadrants pi/2)
 Value *MathEmitter::sine_or_cosine(Value *x, int quadrants) {
+    // Devices have few units for float64.
+    if (!is_double() && f_.machine().has_c_library()) {
+        return through_double(
+            [&](MathEmitter &wide, Value *v) { return wide.narrow_sine_or_cosine(v, quadrants); },
+            x);
+    }
     Value *r, *q;
     reduce_angle(x, &r, &q);
-    q = quadrants ? b_.CreateAdd(q, bits_constant(uint64_t(quadrants))) : q;
+    return of_quadrant(sine_kernel(r), cosine_kernel(r), q, quadrants);
+}
+
+// The same of a float32, which is in float64 for the reduction already: it stays there, where no
+// rounding error has to be kept. r (1 + ...) has the sign of zeros.
+Value *MathEmitter::narrow_sine_or_cosine(Value *x, int quadrants) {
+    Value *r, *q, *one = constant(1.0);
+    reduce_narrow_angle(x, &r, &q);
+    Value *z = b_.CreateFMul(r, r);
+    Value *sine = b_.CreateFMul(r, multiply_add(z, polynomial(z, table::sin32), one));
+    Value *cosine = multiply_add(z, polynomial(z, table::cos32), constant(-0.5));
+    return of_quadrant(sine, multiply_add(z, cosine, one), q, quadrants);
+}
+
+// The one that it is after so many quarter turns, with its sign.
+Value *MathEmitter::of_quadrant(Value *sine, Value *cosine, Value *q, int more_quadrants) {
+    q = more_quadrants ? b_.CreateAdd(q, bits_constant(uint64_t(more_quadrants))) : q;
     Value *is_cosine = b_.CreateIsNotNull(b_.CreateAnd(q, bits_constant(1)));
-    Value *v = b_.CreateSelect(is_cosine, cosine_kernel(r), sine_kernel(r));
+    Value *v = b_.CreateSelect(is_cosine, cosine, sine);
     Value *sign = b_.CreateShl(b_.CreateAnd(q, bits_constant(2)), uint64_t(type_.bits() - 2));
     return from_bits(b_.CreateXor(bits_of(v), sign));
 }
