@@ -24,6 +24,7 @@ struct LlvmTarget {
     std::string triple, processor, tuning, features;
     int vector_bits = 0;
     std::string optimizer_features = {};
+    unsigned loop_alignment = 0;  ///< in bytes; 0: as LLVM has it
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a

@@ -31,6 +31,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target) {
     options.FunctionSections = true;
     options.UniqueSectionNames = true;
     options.UseInitArray = true;
+    options.LoopAlignment = known.loop_alignment;
     auto model = target.has_feature(Target::LLVMLargeCodeModel) ? llvm::CodeModel::Large
                                                                 : llvm::CodeModel::Small;
     return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
