@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "arith/simplify/simplifier.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -31,12 +32,19 @@ Expr Simplifier::visit(const Broadcast *op) {
     return broadcast(mutate(op->value), op->lanes, op);
 }
 
-// Computes once what is the same in all lanes.
+// Computes once what is the same in all lanes. A ramp times that is a ramp, which loads and stores
+// step through.
 Expr Simplifier::by_broadcast(NodeKind op, const Expr &a, const Expr &b) {
     const auto *x = a.as<Broadcast>();
     const auto *y = b.as<Broadcast>();
     if (x && y && x->lanes == y->lanes) {
         return broadcast(binary(op, x->value, y->value), x->lanes);
+    }
+    const auto *r = x ? b.as<Ramp>() : a.as<Ramp>();
+    const Broadcast *factor = x ? x : y;
+    if (op == NodeKind::Mul && r && factor && r->lanes == factor->lanes &&
+        r->type.is_int_or_uint() && is_pure(factor->value)) {
+        return ramp(mul(r->base, factor->value), mul(r->stride, factor->value), r->lanes);
     }
     return Expr();
 }

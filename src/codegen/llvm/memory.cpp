@@ -217,38 +217,37 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
         }
         return pointers;
     }
-    Value *base = host_pointer(buffer);
-    std::vector<Value *> indices;
-    if (ramp && ramp->base.type().is_scalar()) {
-        Value *position = emit(ramp->base), *stride = emit(ramp->stride);
+    if (ramp && ramp->base.type().is_scalar() && !machine_.has_narrow_indices()) {
+        // From one to the next, so that one register holds the stride, not each multiple of it.
+        Value *p = element_pointer(buffer, element, ramp->base), *stride = emit_wide(ramp->stride);
         for (int i = 0; i < lanes; i++) {
-            indices.push_back(b_.CreateSExtOrTrunc(position, b_.getInt64Ty()));
-            position = b_.CreateNSWAdd(position, stride);
+            pointers.push_back(p);
+            p = b_.CreateGEP(in_memory, p, stride);
         }
-    } else {
-        // What all lanes have in common moves the base.
-        Expr index = whole;
-        auto move_base = [&](const Expr &by, bool negative) {
-            Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
-            base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
-        };
-        while (index.type().element_of() == Int(32)) {
-            if (const Add *sum = index.as<Add>(); sum && uniform_part(sum->b).defined()) {
-                move_base(uniform_part(sum->b), false);
-                index = sum->a;
-            } else if (const Sub *difference = index.as<Sub>();
-                       difference && uniform_part(difference->b).defined()) {
-                move_base(uniform_part(difference->b), true);
-                index = difference->a;
-            } else {
-                break;
-            }
+        return pointers;
+    }
+    Value *base = host_pointer(buffer);
+    // What all lanes have in common moves the base.
+    Expr index = whole;
+    auto move_base = [&](const Expr &by, bool negative) {
+        Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
+        base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
+    };
+    while (index.type().element_of() == Int(32)) {
+        if (const Add *sum = index.as<Add>(); sum && uniform_part(sum->b).defined()) {
+            move_base(uniform_part(sum->b), false);
+            index = sum->a;
+        } else if (const Sub *difference = index.as<Sub>();
+                   difference && uniform_part(difference->b).defined()) {
+            move_base(uniform_part(difference->b), true);
+            index = difference->a;
+        } else {
+            break;
         }
-        indices = index_lanes(emit(index));
     }
     // SLP would look for vectors among what a lone index is made of, in vain and for long.
     llvm::Type *array = llvm::ArrayType::get(in_memory, 0);
-    for (Value *index : indices) {
+    for (Value *index : index_lanes(emit(index))) {
         pointers.push_back(b_.CreateGEP(array, base, {b_.getInt64(0), index}));
     }
     return pointers;

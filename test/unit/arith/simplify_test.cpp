@@ -85,6 +85,7 @@ constexpr Case vectors[] = {
     {"vector_reduce(or, !(ramp(x, 1, 8) < broadcast(y, 8)), 1)", "y + -7 <= x"},
     {"vector_reduce(and, ramp(x, 1, 8) <= broadcast(y, 8) && broadcast(z, 8) <= ramp(x, 1, 8), 1)",
      "x + 7 <= y && z <= x"},
+    {"ramp(x, 2, 8) * broadcast(y, 8) + broadcast(z, 8)", "ramp(x * y + z, y * 2, 8)"},
     {"ramp(x * 4, 1, 4) / broadcast(4, 4)", "broadcast(x, 4)"},
     {"ramp(x, 2, 4) < broadcast(x + 7, 4)", "broadcast(true, 4)"},
 };

@@ -29,6 +29,14 @@ std::string assembly(const char *target, const Expr &e) {
     return CompiledModule(module, Target(target)).assembly();
 }
 
+size_t count(const std::string &text, const std::string &what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+        found++;
+    }
+    return found;
+}
+
 TEST(X86, StoresAroundTheCache) {
     const Expr sum = load(Float(32, 16), "a") + load(Float(32, 16), "b");
     const Stmt store =
@@ -60,6 +68,20 @@ TEST(X86, StridedStoresTakeNoIndexOutOfAVector) {
     }
 }
 
+/// A stride that is not constant is added from lane to lane: its multiples would fill the registers.
+TEST(X86, StridedStoresHoldNoMultiplesOfTheStride) {
+    const auto load_one = [](int i) {
+        return Load::make(Int(32), "a", i, const_true(), Alignment());
+    };
+    const Stmt store =
+        Store::make("out", load(UInt(8, 16), "b"), Ramp::make(load_one(0), load_one(1), 16),
+                    const_true(16), Alignment());
+    LoweredModule module = one_function(
+        {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store);
+    const std::string text = CompiledModule(module, Target("x86-64-linux-avx2")).assembly();
+    EXPECT_EQ(count(text, "imul") + count(text, "vpmulld") + count(text, "movslq"), 2u) << text;
+}
+
 /// Lane by lane where the processor gathers slowly, which LLVM does not undo; with a mask never.
 TEST(X86, GathersAreThoseThatPay) {
     const Expr index =
@@ -78,14 +100,6 @@ TEST(X86, GathersAreThoseThatPay) {
         EXPECT_NE(assembly(target.c_str(), masked).find("vgather"), std::string::npos)
             << assembly(target.c_str(), masked);
     }
-}
-
-size_t count(const std::string &text, const std::string &what) {
-    size_t found = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        found++;
-    }
-    return found;
 }
 
 /// The two products of a pair of lanes are computed where the lanes are.
@@ -123,6 +137,18 @@ TEST(X86, ShortLoopsAreUnrolled) {
         EXPECT_EQ(count(text, "vaddps"), is_loop ? 1u : 5u) << text;
         EXPECT_EQ(text.find("\tjne") != std::string::npos, is_loop) << text;
     }
+}
+
+/// A loop of a few instructions must not lie in two lines of a cache.
+TEST(X86, LoopsBeginAtMultiplesOf32) {
+    const Expr x = Variable::make(Int(32), "x"), n = Load::make(Int(32), "b", 0, const_true(), {});
+    const Stmt copy = Store::make("out", Load::make(UInt(16), "a", x, const_true(), {}), x,
+                                  const_true(), Alignment());
+    const Stmt loop = For::make("x", 0, n, ForType::Serial, Partition::Auto, DeviceAPI::None, copy);
+    const LoweredModule module =
+        one_function({pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, loop);
+    const std::string text = CompiledModule(module, Target("x86-64-linux-sse41")).assembly();
+    EXPECT_NE(text.find("\t.p2align\t5"), std::string::npos) << text;
 }
 
 /// A register of lanes that only pad others would have an undefined index. LLVM takes any register
