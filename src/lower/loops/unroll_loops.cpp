@@ -7,6 +7,8 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
 #include "support/environment.h"
 
@@ -90,6 +92,37 @@ private:
     int64_t value_;
 };
 
+/// How large code is; what it has several times over counts once.
+int64_t size_of(const Stmt &s) {
+    struct Size : GraphVisitor {
+        using GraphVisitor::operator();
+        void operator()(const Expr &e) override {
+            size++;
+            GraphVisitor::operator()(e);
+        }
+        int64_t size = 0;
+    } walk;
+    walk(s);
+    return walk.size;
+}
+
+/// There is a choice that each iteration settles.
+bool chooses_by(const std::string &var, const Stmt &body) {
+    bool found = false;
+    for_each<Select>(body, [&](const Select *op) {
+        const EQ *equal = op->condition.as<EQ>();
+        found |= equal && is_const(equal->b) && uses_var(equal->a, var);
+    });
+    return found;
+}
+
+/// No loops but those that become vectors.
+bool is_innermost(const Stmt &body) {
+    bool has_loop = false;
+    for_each<For>(body, [&](const For *op) { has_loop |= op->for_type != ForType::Vectorized; });
+    return !has_loop;
+}
+
 class Unroller : public Mutator {
 private:
     using Mutator::visit;
@@ -100,9 +133,44 @@ private:
         return permitted && std::string(permitted) == "1";
     }
 
+    static std::vector<Stmt> copies_of(const For *op, const Stmt &body, int64_t copies) {
+        const bool has_choices = contains_kind(body, NodeKind::Select);
+        std::vector<Stmt> result;
+        for (int64_t i = 0; i < copies; i++) {
+            const Expr offset = make_const(op->min.type(), i);
+            const Expr at = i == 0 ? op->min : simplify(op->min + offset);
+            const auto value = as_const_int(at);
+            const Stmt copy =
+                has_choices && value ? ChooseBranches(op->name, *value).mutate(body) : body;
+            result.push_back(substitute(op->name, at, copy));
+        }
+        return result;
+    }
+
+    /// Loops that their schedule leaves alone: short ones are unrolled if each iteration has so few
+    /// of the branches of their choices that all together are at most twice as large as the body.
+    Stmt visit_serial(const For *op) {
+        const Stmt body = mutate(op->body);
+        const std::optional<int64_t> copies = as_const_int(op->extent);
+        if (copies && *copies > 1 && *copies <= most_copies && is_const(op->min) &&
+            is_innermost(body) && chooses_by(op->name, body)) {
+            const Stmt all = Block::make(copies_of(op, body, *copies));
+            if (size_of(all) <= 2 * size_of(body)) {
+                return all;
+            }
+        }
+        return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
+    }
+
     Stmt visit(const For *op) override {
+        if (op->for_type == ForType::Serial && !in_kernel_) {
+            return visit_serial(op);
+        }
         if (op->for_type != ForType::Unrolled) {
-            return Mutator::visit(op);
+            const bool around = std::exchange(in_kernel_, in_kernel_ || is_gpu(op->for_type));
+            const Stmt s = Mutator::visit(op);
+            in_kernel_ = around;
+            return s;
         }
         const Stmt body = mutate(op->body);
         const Expr extent = simplify(op->extent);
@@ -114,18 +182,11 @@ private:
         }
         user_assert(copies) << "loop " << op->name << " cannot be unrolled: its extent " << extent
                             << " is not constant and has no constant bound";
-        const bool has_choices = contains_kind(body, NodeKind::Select);
-        std::vector<Stmt> result;
-        for (int64_t i = 0; i < *copies; i++) {
-            const Expr offset = make_const(op->min.type(), i);
-            const Expr at = i == 0 ? op->min : simplify(op->min + offset);
-            const auto value = as_const_int(at);
-            const Stmt copy =
-                has_choices && value ? ChooseBranches(op->name, *value).mutate(body) : body;
-            result.push_back(substitute(op->name, at, copy));
-        }
-        return Block::make(result);
+        return Block::make(copies_of(op, body, *copies));
     }
+
+    static constexpr int64_t most_copies = 16;
+    bool in_kernel_ = false;
 };
 
 }  // namespace

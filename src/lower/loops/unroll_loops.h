@@ -15,6 +15,9 @@ namespace calotype {
 ///
 /// An extent that is not constant is a CompileError.
 ///
+/// Short serial loops of the host that choose by their variable, as a mux does, are unrolled, too, if
+/// what is chosen is together at most twice as large as the loop's body.
+///
 /// Requires: extents are simplified, and constant where something bounds them (bound_loop_extents).
 /// Establishes: no For of ForType::Unrolled.
 /// Order: after simplification, which makes extents constant; before loops are vectorised, so that
