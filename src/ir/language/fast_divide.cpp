@@ -2,8 +2,9 @@
 //
 // For integers n and d > 0 the quotient (n + 1/2) / d is at least 1 / (2 d) away from every
 // integer, so its floor is that of n / d even after rounding errors much larger than those of a
-// float division of the right width: with |n| < 2^16 the error in float32 is below 2^-6 / d, with
-// |n| < 2^32 in float64 below 2^-19 / d.
+// float product with 1 / d of the right width: with |n| < 2^16 the error in float32 is below
+// 2^-6 / d, with |n| < 2^32 in float64 below 2^-19 / d. 1 / d is the same in all lanes and iterations
+// where d is.
 #include "ir/language/fast_divide.h"
 
 #include "ir/constants.h"
@@ -38,7 +39,7 @@ Denominator checked_denominator(const char *op, const Expr &numerator, const Exp
 /// The quotient before rounding.
 Expr quotient(const Expr &numerator, const Expr &denominator) {
     const Type t = Float(numerator.type().bits() == 32 ? 64 : 32, numerator.type().lanes());
-    return (cast(t, numerator) + 0.5f) / cast(t, denominator);
+    return (cast(t, numerator) + 0.5f) * (make_one(t) / cast(t, denominator));
 }
 
 }  // namespace
