@@ -55,7 +55,8 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
 
 // An int32 index in 64 bits. Its arithmetic does not overflow, so each step can be taken in 64
 // bits: LLVM then sees sums that it may reorder, hoists what a loop leaves alone, and steps
-// pointers instead of extending an index in each iteration.
+// pointers instead of extending an index in each iteration. So can a clamp: what is compared is a
+// counter in 64 bits then, and no clamped index is extended.
 Value *FunctionEmitter::emit_wide(const Expr &e) {
     llvm::Type *wide = b_.getInt64Ty();
     if (e.type() == Int(32) && !machine_.has_narrow_indices()) {
@@ -67,6 +68,14 @@ Value *FunctionEmitter::emit_wide(const Expr &e) {
         }
         if (const Mul *op = e.as<Mul>()) {
             return b_.CreateNSWMul(emit_wide(op->a), emit_wide(op->b));
+        }
+        if (const Min *op = e.as<Min>()) {
+            return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, emit_wide(op->a),
+                                            emit_wide(op->b));
+        }
+        if (const Max *op = e.as<Max>()) {
+            return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, emit_wide(op->a),
+                                            emit_wide(op->b));
         }
         if (const Variable *op = e.as<Variable>()) {
             Value *const *bound = wide_.find(op->name);

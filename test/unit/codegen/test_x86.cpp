@@ -151,6 +151,22 @@ TEST(X86, LoopsBeginAtMultiplesOf32) {
     EXPECT_NE(text.find("\t.p2align\t5"), std::string::npos) << text;
 }
 
+/// What a loop clamps is compared as its counter is, in 64 bits: no index is extended in the loop.
+TEST(X86, ClampsOfIndicesAreWide) {
+    const auto value = [](int i) {
+        return Load::make(Int(32), "b", i, const_true(), Alignment());
+    };
+    const Expr x = Variable::make(Int(32), "x"), at = max(min(x * 2 + 3, value(1)), value(2));
+    const Stmt copy = Store::make("out", Load::make(Float(32), "a", at, const_true(), Alignment()),
+                                  x, const_true(), Alignment());
+    const Stmt loop =
+        For::make("x", 0, value(0), ForType::Serial, Partition::Auto, DeviceAPI::None, copy);
+    const LoweredModule module =
+        one_function({pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, loop);
+    const std::string text = CompiledModule(module, Target("x86-64-linux-sse41")).assembly();
+    EXPECT_EQ(count(text, "cltq") + count(text, "movslq\t%"), 0u) << text;
+}
+
 /// A register of lanes that only pad others would have an undefined index. LLVM takes any register
 /// for it, also that of the result, which is no instruction.
 TEST(X86, GathersHaveNoRegisterOfPadding) {
