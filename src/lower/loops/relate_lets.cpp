@@ -96,7 +96,12 @@ public:
     using Mutator::mutate;
     /// Of expressions lets alone are looked at: the others belong to statements.
     Expr mutate(const Expr &e) override {
-        return contains_kind(e, NodeKind::Let) ? Mutator::mutate(e) : e;
+        if (in_kernel_ || !contains_kind(e, NodeKind::Let)) {
+            return e;
+        }
+        const Expr related = RelateInner(*this).mutate(e);
+        changed = changed || !related.same_as(e);
+        return related;
     }
 
 private:
@@ -169,6 +174,23 @@ private:
                                   : simplify(Variable::make(Int(32), it->second.name) +
                                              int(constant - it->second.constant));
     }
+
+    /// Lets in an expression whose values are those of lets around, or differ by a constant.
+    class RelateInner : public GraphMutator {
+    public:
+        explicit RelateInner(const RelateLets &relate) : relate_(relate) {
+        }
+
+    private:
+        using GraphMutator::visit;
+        Expr visit(const Let *op) override {
+            const Expr known = contains_likely(op->value) ? Expr() : relate_.expanded(op->value);
+            const Expr related = relate_.by_relative(known);
+            return related.same_as(known) ? GraphMutator::visit(op)
+                                          : Let::make(op->name, related, mutate(op->body));
+        }
+        const RelateLets &relate_;
+    };
 
     /// A value in terms of what is known where the let at that place in open_ stands; undefined if
     /// it cannot be.
@@ -268,17 +290,6 @@ private:
         return tagged.defined() && !contains_likely(own)
                    ? LetStmt::make(let->name, tagged, let->body)
                    : result;
-    }
-
-    Expr visit(const Let *op) override {
-        const Expr known = contains_likely(op->value) ? Expr() : expanded(op->value);
-        const Expr related = by_relative(known);
-        const bool is_related = related.defined() && !related.same_as(known);
-        changed = changed || is_related;
-        const Expr value = is_related ? related : op->value, body = mutate(op->body);
-        return value.same_as(op->value) && body.same_as(op->body)
-                   ? Expr(op)
-                   : Let::make(op->name, value, body);
     }
 
     Stmt with_body(const LetStmt *op, const Expr &value) {
