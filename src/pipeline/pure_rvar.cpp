@@ -3,7 +3,7 @@
 // argument of the stored element is an injective function of v alone. What one of them reads is not
 // what another stores if it has that very argument in that place, or if in some place the two
 // arguments can never be equal: their ranges, or their residues modulo some number, have nothing in
-// common.
+// common. Where the domain has one value of v there are no two iterations.
 #include "pipeline/pure_rvar.h"
 
 #include <algorithm>
@@ -114,9 +114,19 @@ private:
     Scope<Interval> ranges_;
 };
 
+bool has_one_value(const Definition &d, const std::string &rvar) {
+    const std::vector<ReductionVariable> &rvars = d.schedule.rvars;
+    return std::any_of(rvars.begin(), rvars.end(), [&](const ReductionVariable &rv) {
+        return rv.var == rvar && can_prove(rv.extent <= 1);
+    });
+}
+
 }  // namespace
 
 bool is_pure_rvar(const Definition &d, const std::string &func, const std::string &rvar) {
+    if (has_one_value(d, rvar)) {
+        return true;
+    }
     CallArgs calls;
     for (const std::vector<Expr> &part : {d.values, d.args, {d.predicate}}) {
         for (const Expr &e : part) {

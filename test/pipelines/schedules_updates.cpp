@@ -222,6 +222,19 @@ TEST(Updates, scan) {
     });
 }
 
+// Iterations cannot race where there is one alone, in however many lanes that are guarded.
+TEST(Updates, over_one_value_may_be_parallel) {
+    for (int factor : {1, 4}) {
+        Func in = input(), f("f");
+        RDom r(2, 1);
+        RVar ro("ro"), ri("ri");
+        f(x, y) = 1;
+        f(x, y) += in(x, r) + r;
+        f.update().split(r, ro, ri, factor, TailStrategy::GuardWithIf).vectorize(ri).parallel(ro);
+        expect_all(f.realize({20, 5}), [](int i, int) { return 3 + input_at(i, 2); });
+    }
+}
+
 TEST(Updates, triangle) {
     Func s("s"), in = input();
     RDom r(0, 20, 0, 20);

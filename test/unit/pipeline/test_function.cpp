@@ -141,6 +141,16 @@ TEST(PureRvar, needs_one_place_an_iteration) {
     EXPECT_TRUE(pure_in_r(3 * r, 3 * r));
 }
 
+TEST(PureRvar, of_one_value_has_no_two_iterations) {
+    Definition d;
+    d.args = {x};
+    d.values = {call_by_name("f", x) + Variable::make(Int(32), "r")};
+    d.predicate = const_true();
+    d.schedule.rvars = {{"r", x, 1}, {"s", 0, 2}};
+    EXPECT_TRUE(internal::is_pure_rvar(d, "f", "r"));
+    EXPECT_FALSE(internal::is_pure_rvar(d, "f", "s"));
+}
+
 TEST(PureRvar, may_read_what_no_iteration_stores) {
     const Expr r = Variable::make(Int(32), "r");
     // By what remains of a division.
