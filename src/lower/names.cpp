@@ -109,6 +109,10 @@ std::string given(const std::string &field) {
     return part(field, "given");
 }
 
+std::string answered(const std::string &field) {
+    return part(field, "answered");
+}
+
 std::string part(const std::string &of, const std::string &what) {
     return of + "." + what;
 }

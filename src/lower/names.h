@@ -33,6 +33,8 @@ std::string required_max(const std::string &buffer, int d);
 /// "f.stride.1.given": what a caller gives for a field of a buffer that a constraint says something
 /// of. It is the field's value where the constraint has been checked.
 std::string given(const std::string &field);
+/// "f.extent.1.answered": the field of an output as the answer to a bounds query has it.
+std::string answered(const std::string &field);
 /// "f.crop": the header of the part of a buffer that an extern stage computes.
 std::string crop(const std::string &buffer);
 /// "f.query.g": the header by which the extern stage of Func f says what it needs of buffer g;

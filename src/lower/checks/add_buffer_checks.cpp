@@ -317,14 +317,58 @@ private:
 
     Stmt with_bounds_query(const Stmt &s) {
         Expr any = const_false();
-        Checks answers;
+        Checks inputs, outputs;
         for (const ArgumentBuffer &b : buffers_) {
             if (b.is_argument()) {
                 any = any || is_query(b);
-                answers.push_back(IfThenElse::make(is_query(b), answer_query(b)));
+                (b.is_output ? outputs : inputs)
+                    .push_back(IfThenElse::make(is_query(b), answer_query(b)));
             }
         }
+        Checks answers;
+        if (!inputs.empty()) {
+            answers.push_back(with_answered_outputs(Block::make(inputs)));
+        }
+        answers.insert(answers.end(), outputs.begin(), outputs.end());
         return answers.empty() ? s : IfThenElse::make(any, Block::make(answers), s);
+    }
+
+    /// What outputs of the shapes in their answers, not of those asked with, require of inputs.
+    Stmt with_answered_outputs(Stmt s) {
+        const std::map<std::string, Expr> fields = fields_in_answers();
+        std::map<std::string, Expr> answers, renamed;
+        const auto answer = [&](const ArgumentBuffer &b, const Expr &field, const Expr &value) {
+            const std::string name = names::answered(name_of(field));
+            answers[name] = select(is_query(b), value, field);
+            renamed[name_of(field)] = names::var(name);
+        };
+        for (const ArgumentBuffer &b : buffers_) {
+            for (int d = 0; b.is_argument() && b.is_output && d < b.dimensions; d++) {
+                if (!is_answered_as_asked(b, d)) {
+                    const Range range = answered_range(b, d, fields);
+                    answer(b, b.min(d), range.min);
+                    answer(b, b.extent(d), range.extent);
+                }
+            }
+        }
+        if (answers.empty()) {
+            return s;
+        }
+        for (size_t i = buffers_.size(); i-- > 0;) {
+            s = buffers_[i].is_output ? s : define_required(buffers_[i], s);
+        }
+        s = substitute(renamed, s);
+        for (const auto &[name, value] : answers) {
+            s = LetStmt::make(name, value, s);
+        }
+        return s;
+    }
+
+    static bool is_answered_as_asked(const ArgumentBuffer &b, int d) {
+        const BufferConstraint &c = b.parameter->constraints.at(d);
+        return !c.min.defined() && !c.extent.defined() &&
+               (b.touched.empty() || (can_prove(b.touched[d].min == b.min(d)) &&
+                                      can_prove(b.touched[d].max == b.min(d) + b.extent(d) - 1)));
     }
 
     /// The min that the answer to a query of b has in dimension d: other buffers' mins may take
@@ -371,20 +415,29 @@ private:
         return fields;
     }
 
+    /// A constraint on a field in terms of answers.
+    static Expr constrained(const Expr &constraint, const std::map<std::string, Expr> &fields,
+                            const Expr &otherwise) {
+        return constraint.defined() ? substitute(fields, constraint) : otherwise;
+    }
+
+    Range answered_range(const ArgumentBuffer &b, int d,
+                         const std::map<std::string, Expr> &fields) {
+        const Expr min = answered_min(b, d);
+        return Range(min, constrained(b.parameter->constraints.at(d).extent, fields,
+                                      b.required_max(d) + 1 - min));
+    }
+
     /// The smallest shape that would do, made dense, constraints respected.
     Stmt answer_query(const ArgumentBuffer &b) {
         Checks steps;
         Expr stride = 1;
         const std::map<std::string, Expr> fields = fields_in_answers();
-        const auto answered = [&](const Expr &constraint, const Expr &otherwise) {
-            return constraint.defined() ? substitute(fields, constraint) : otherwise;
-        };
         for (int d = 0; d < b.dimensions; d++) {
             BufferConstraint c = b.parameter->constraints.at(d);
             Expr required_extent = b.required_max(d) + 1 - b.required_min(d);
-            Expr min = answered_min(b, d);
-            Expr extent = answered(c.extent, b.required_max(d) + 1 - min);
-            stride = answered(c.stride, stride);
+            const auto [min, extent] = answered_range(b, d, fields);
+            stride = constrained(c.stride, fields, stride);
             // Of an output is required what it holds, and that is what constraints say.
             if (!b.is_output && (c.min.defined() || c.extent.defined())) {
                 steps.push_back(

@@ -30,6 +30,31 @@ TEST(BoundsQueries, answer_with_the_strides_of_dense_memory) {
               (std::vector<int>{-1, 258, 1, 0, 13, 258, 0, 3, 258 * 13}));
 }
 
+/// An output that is made larger than asked needs more of the input: with the shapes of the answer
+/// the pipeline runs, wherever the stages between are computed.
+TEST(BoundsQueries, ask_for_what_the_shape_in_the_answer_needs) {
+    for (int place : {0, 1, 2}) {
+        ImageParam in(Float(32), 2, "in");
+        Func f("f"), g("g");
+        Var xo("xo"), xi("xi");
+        f(x, y) = in(x + 1, y) * 2.f;
+        g(x, y) = f(x, y) + 1.f;
+        g.split(x, xo, xi, 16, TailStrategy::RoundUp);
+        g.output_buffer().dim(1).set_extent(5);
+        place == 0 ? f.compute_root() : f.compute_at(g, place == 1 ? y : xo);
+        Callable run = g.compile_to_callable({in});
+        Runtime::Buffer<float> in_asked(nullptr, 0, 0), out_asked(nullptr, 100, 3);
+        ASSERT_EQ(run(in_asked, out_asked), 0);
+        EXPECT_EQ(shape_of(*out_asked.raw_buffer()), (std::vector<int>{0, 112, 1, 0, 5, 112}));
+        EXPECT_EQ(shape_of(*in_asked.raw_buffer()), (std::vector<int>{1, 112, 1, 0, 5, 112}));
+        Runtime::Buffer<float> input(112, 5), out(112, 5);
+        input.set_min(1, 0);
+        input.for_each_element([&](int i, int j) { input(i, j) = float(i - j); });
+        ASSERT_EQ(run(input, out), 0);
+        out.for_each_element([&](int i, int j) { EXPECT_EQ(out(i, j), (i + 1 - j) * 2 + 1); });
+    }
+}
+
 /// A branch needs what its values are, not what they would be in another one.
 TEST(BoundsQueries, ask_for_what_a_specialization_reads) {
     ImageParam in(Int(32), 1, "in");
