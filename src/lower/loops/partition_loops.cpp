@@ -57,7 +57,7 @@ private:
         }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
                                op->partition != Partition::Never && !is_gpu(op->for_type) &&
-                               !is_const_one(op->extent) && contains_likely(op->body);
+                               !runs_once_at_most(op) && contains_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         require_found(op, steady);
         if (!steady.found) {
@@ -71,6 +71,12 @@ private:
         }
         const bool whole = steady.range.is_everything() || is_short(op, steady.range);
         return whole ? all_or_none(op, steady) : split_in_three(op, steady);
+    }
+
+    /// One iteration has no others that it could differ from.
+    static bool runs_once_at_most(const For *op) {
+        return is_const_one(op->extent) ||
+               (op->partition != Partition::Always && can_prove(op->extent <= 1));
     }
 
     /// Whether the loop is short enough to be unrolled by whoever compiles it, and where its steady
