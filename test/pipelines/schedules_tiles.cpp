@@ -44,14 +44,20 @@ struct Products {
         return std::uniform_int_distribution<int>(low, high)(random);
     }
 
+    /// Of a tile: most often the largest, or a single row or column.
+    int side() {
+        const int kind = from(0, 5);
+        return kind < 4 ? 16 : kind < 5 ? from(1, 16) : 1;
+    }
+
     Case next() {
         Case c;
         const bool is_float = from(0, 3) == 0;
         const Type bytes[] = {Int(8), UInt(8)};
         c.a = is_float ? BFloat(16) : bytes[from(0, 1)];
         c.b = is_float ? BFloat(16) : bytes[from(0, 1)];
-        c.tile_x = from(0, 2) ? 16 : from(1, 16);
-        c.tile_y = from(0, 2) ? 16 : from(1, 16);
+        c.tile_x = side();
+        c.tile_y = side();
         c.tile_k = c.packed() * (from(0, 2) ? 16 : from(1, 16));
         c.tiles_x = from(1, 3);
         c.tiles_y = from(1, 2);

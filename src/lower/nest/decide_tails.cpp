@@ -32,11 +32,9 @@ public:
         }
     }
 
-    /// By one without a guard: one that the schedule asks for stays, as products of tiles of one row
-    /// are found by it.
     bool divides(const LoopStep &step) const {
         const Expr &old = known_[size_t(step.old)];
-        return (is_const_one(step.factor) && step.tail != TailStrategy::GuardWithIf) ||
+        return is_const_one(step.factor) ||
                (old.defined() && is_const_zero(simplify(old % step.factor)));
     }
 

@@ -122,6 +122,14 @@ public:
     void forget() {
         std::fill(held_.begin(), held_.end(), TilePlace());
     }
+    /// What lies at a place that the name says: it ends to mean that.
+    void forget(const std::string &name) {
+        for (TilePlace &held : held_) {
+            if (held.first.defined() && (uses_var(held.first, name) || uses_var(held.step, name))) {
+                held = TilePlace();
+            }
+        }
+    }
 
 private:
     int first_ = 0;
@@ -302,7 +310,10 @@ private:
         }
         if (const LetStmt *op = s.as<LetStmt>()) {
             LetScope::Inside inside(lets_, op->name, op->value);
-            return LetStmt::make(op->name, op->value, rewrite(op->body));
+            const Stmt body = rewrite(op->body);
+            a_.forget(op->name);  // copies of unrolled loops have lets of one name
+            b_.forget(op->name);
+            return LetStmt::make(op->name, op->value, body);
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
             return ProducerConsumer::make(op->name, op->is_producer, rewrite(op->body));
