@@ -181,7 +181,10 @@ public:
             const Function &f = ctx.env.at(name);
             if (!ctx.is_inlined(f)) {
                 for (int stage = 0; stage < f.stages(); stage++) {
-                    reads_[{name, stage}] = reads_of_stage(ctx, f, stage);
+                    const StageReads &reads = reads_[{name, stage}] = reads_of_stage(ctx, f, stage);
+                    for (const auto &[read, box] : reads.steady) {
+                        narrowed_.insert(read);
+                    }
                 }
             }
         }
@@ -494,11 +497,7 @@ private:
                                  const StagesInside &contents, bool in_loop,
                                  const std::vector<Item> &items) {
         const Interval needed = required_range(f, stage, v.dimension, contents.stages, false);
-        const bool may_differ =
-            in_loop && std::any_of(reads_.begin(), reads_.end(), [&](const auto &reads) {
-                return contents.stages.count(reads.first) && reads.second.steady.count(f.name());
-            });
-        if (!may_differ || has_constant_extent(needed, items)) {
+        if (!in_loop || !narrowed_.count(f.name()) || has_constant_extent(needed, items)) {
             return needed;
         }
         const Interval steady = required_range(f, stage, v.dimension, contents.stages, true);
@@ -640,6 +639,7 @@ private:
 
     LowerContext &ctx_;
     std::map<StageKey, StageReads> reads_;
+    std::set<std::string> narrowed_;  ///< Funcs that may be read less by connected conditions
     std::map<std::tuple<std::string, std::vector<StageKey>, bool>, Box>
         unions_;  ///< read_by's answers
     std::vector<std::string>

@@ -78,21 +78,17 @@ Scope<Interval> stage_scope(const Function &f, int stage, const Definition &def)
 
 class FindReads {
 public:
-    FindReads(const LowerContext &ctx, const Function &f, int stage)
-        : ctx_(ctx), f_(f), stage_(stage) {
-    }
-
-    StageReads find() {
-        if (stage_ == 0 && f_.has_extern_definition()) {
+    FindReads(const LowerContext &ctx, const Function &f, int stage, Narrowing narrowing)
+        : ctx_(ctx), f_(f), stage_(stage), narrowing_(narrowing) {
+        if (stage == 0 && f.has_extern_definition()) {
             add_inputs_of_extern();
         } else {
-            add(*f_.stage(stage_));
+            add(*f.stage(stage));
         }
-        if (!any_connectives_) {
-            result_.steady.clear();
-        }
-        return std::move(result_);
     }
+
+    Reads reads;
+    bool has_connectives = false;  ///< some condition is made of several
 
 private:
     void add_inputs_of_extern() {
@@ -102,23 +98,21 @@ private:
                 box[d] = Interval(names::var(names::query_min(f_.name(), input.second, d)),
                                   names::var(names::query_max(f_.name(), input.second, d)));
             }
-            merge_boxes(result_.needed[input.first.name()], box);
+            merge_boxes(reads[input.first.name()], box);
         }
     }
 
     void add(const Definition &def) {
         const Stmt body = expand_inlined(ctx_, body_of(def));
         const Scope<Interval> vars = stage_scope(f_, stage_, def);
-        const Reads read = boxes_required(body, vars, ctx_.func_bounds);
-        ChooseBySelects choose(Narrowing::ByAll);
-        const Reads needed = narrowed(read, body, choose.mutate(body), vars);
-        merge(needed, &result_.needed);
-        merge(
-            choose.has_connectives
-                ? narrowed(read, body, ChooseBySelects(Narrowing::ByComparisons).mutate(body), vars)
-                : needed,
-            &result_.steady);
-        any_connectives_ |= choose.has_connectives;
+        ChooseBySelects choose(narrowing_);
+        const Stmt choosing = choose.mutate(body);
+        has_connectives |= choose.has_connectives;
+        for (const auto &[name, box] : boxes_needed(body, choosing, vars)) {
+            if (ctx_.env.count(name)) {
+                merge_boxes(reads[name], box);
+            }
+        }
         for (const Specialization &special : def.specializations) {
             if (special.definition) {
                 add(*special.definition);
@@ -147,8 +141,8 @@ private:
 
     /// What is read and matters. That a whole Func does not matter in a run is left to skip_stages:
     /// as a part of bounds it would make extents that are constant depend on the run.
-    Reads narrowed(Reads read, const Stmt &body, const Stmt &choosing,
-                   const Scope<Interval> &vars) const {
+    Reads boxes_needed(const Stmt &body, const Stmt &choosing, const Scope<Interval> &vars) const {
+        Reads read = boxes_required(body, vars, ctx_.func_bounds);
         if (choosing.same_as(body)) {
             return read;
         }
@@ -166,25 +160,19 @@ private:
         return read;
     }
 
-    void merge(const Reads &more, Reads *reads) const {
-        for (const auto &[name, box] : more) {
-            if (ctx_.env.count(name)) {
-                merge_boxes((*reads)[name], box);
-            }
-        }
-    }
-
     const LowerContext &ctx_;
     const Function &f_;
     const int stage_;
-    StageReads result_;
-    bool any_connectives_ = false;
+    const Narrowing narrowing_;
 };
 
 }  // namespace
 
 StageReads reads_of_stage(const LowerContext &ctx, const Function &f, int stage) {
-    return FindReads(ctx, f, stage).find();
+    const FindReads all(ctx, f, stage, Narrowing::ByAll);
+    return {all.reads, all.has_connectives
+                           ? FindReads(ctx, f, stage, Narrowing::ByComparisons).reads
+                           : Reads()};
 }
 
 Stmt expand_inlined(const LowerContext &ctx, Stmt s) {

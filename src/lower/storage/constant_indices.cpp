@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/constant_indices.h"
 
-#include <algorithm>
-
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/with.h"
-#include "lower/let_scope.h"
+#include "lower/known_here.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -20,44 +18,37 @@ private:
     using Mutator::visit;
 
     Stmt visit(const Allocate *op) override {
-        const bool is_small =
-            (op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register) &&
-            std::all_of(op->extents.begin(), op->extents.end(),
-                        [](const Expr &e) { return is_const(e); });
-        const ScopedBinding<> bind(is_small, small_, op->name);
+        const bool may_be_in_registers =
+            op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register;
+        const ScopedBinding<> bind(may_be_in_registers && op->constant_size() > 0, storage_,
+                                   op->name);
         return Mutator::visit(op);
     }
     Stmt visit(const LetStmt *op) override {
-        const Expr value = mutate(op->value);
-        const LetScope::Inside inside(lets_, op->name, is_pure(value) ? value : Expr());
-        const Stmt body = mutate(op->body);
-        return value.same_as(op->value) && body.same_as(op->body)
-                   ? Stmt(op)
-                   : LetStmt::make(op->name, value, body);
+        const KnownHere::Inside inside(known_, op);
+        return Mutator::visit(op);
     }
     Expr visit(const Let *op) override {
-        const Expr value = mutate(op->value);
-        const LetScope::Inside inside(lets_, op->name, is_pure(value) ? value : Expr());
-        const Expr body = mutate(op->body);
-        return value.same_as(op->value) && body.same_as(op->body)
-                   ? Expr(op)
-                   : Let::make(op->name, value, body);
+        const KnownHere::Inside inside(known_, op);
+        return Mutator::visit(op);
     }
     Stmt visit(const For *op) override {
-        const LetScope::Inside inside(lets_, op->name, Expr());
+        const KnownHere::Inside inside(known_, op);
         return Mutator::visit(op);
     }
     Expr visit(const Load *op) override {
         const Expr e = Mutator::visit(op);
-        op = e.as<Load>();
-        const Expr index = small_.contains(op->name) ? constant(op->index) : op->index;
-        return index.same_as(op->index) ? e : with(op, &Load::index, index);
+        return with_constant_index(e.as<Load>(), e);
     }
     Stmt visit(const Store *op) override {
         const Stmt s = Mutator::visit(op);
-        op = s.as<Store>();
-        const Expr index = small_.contains(op->name) ? constant(op->index) : op->index;
-        return index.same_as(op->index) ? s : with(op, &Store::index, index);
+        return with_constant_index(s.as<Store>(), s);
+    }
+
+    template<typename Access, typename Handle>
+    Handle with_constant_index(const Access *op, const Handle &same) const {
+        const Expr index = storage_.contains(op->name) ? constant(op->index) : op->index;
+        return index.same_as(op->index) ? same : with(op, &Access::index, index);
     }
 
     /// A constant, or lanes that begin at one; the index itself if it is none.
@@ -67,14 +58,14 @@ private:
         if (is_const(first) || !first.type().is_scalar()) {
             return index;
         }
-        const Expr known = simplify(remove_likelies(lets_.expand_while_small(first)));
+        const Expr known = simplify(remove_likelies(known_.lets().expand_while_small(first)));
         return !is_const(known) ? index
                : ramp           ? Ramp::make(known, ramp->stride, ramp->lanes)
                                 : known;
     }
 
-    LetScope lets_;
-    Scope<> small_;
+    KnownHere known_;
+    Scope<> storage_;  ///< of constant size, around
 };
 
 }  // namespace
