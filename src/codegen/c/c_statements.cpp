@@ -2,15 +2,10 @@
 #include "codegen/c/c_writer.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "ir/conventions/stack_storage.h"
 #include "support/error.h"
 
 namespace calotype::internal {
-
-namespace {
-
-constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
-
-}  // namespace
 
 void CWriter::emit(const Stmt &s) {
     if (!s.defined()) {
@@ -166,8 +161,7 @@ void CWriter::heap_allocation(const Allocate *op) {
 void CWriter::emit_node(const Allocate *op) {
     int64_t elements = op->extents.empty() ? 1 : op->constant_size();
     int64_t bytes = elements * op->type.bytes() * op->type.lanes();
-    bool stack = op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register ||
-                 (op->memory_type == MemoryType::Auto && bytes <= max_automatic_stack_bytes);
+    const bool stack = is_on_stack(op->memory_type, bytes);
     open("");
     if (elements > 0 && stack && !op->new_expr.defined()) {
         std::string storage = fresh("storage");

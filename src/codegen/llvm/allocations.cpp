@@ -8,6 +8,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/runtime_call.h"
 #include "ir/constants.h"
+#include "ir/conventions/stack_storage.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -16,23 +17,10 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
 // Less than calotype_minimum_malloc_alignment: more makes accesses no faster where vectors are wide,
 // and programs often bring malloc along as their allocator.
 constexpr int heap_alignment = 16;
 constexpr int device_alignment = 16;  // of Machine::storage
-
-bool on_stack(const Allocate *op, int64_t bytes) {
-    switch (op->memory_type) {
-    case MemoryType::Stack:
-    case MemoryType::Register:
-        return true;
-    case MemoryType::Auto:
-        return bytes <= max_automatic_stack_bytes;
-    default:
-        return false;
-    }
-}
 
 }  // namespace
 
@@ -221,7 +209,7 @@ void FunctionEmitter::emit_node(const Allocate *op) {
     int alignment_before = saved == host_alignment_.end() ? 0 : saved->second;
     if (Value *storage = machine_.storage(*this, op)) {
         emit_stored(op, storage, device_alignment);
-    } else if (constant && !op->new_expr.defined() && on_stack(op, bytes)) {
+    } else if (constant && !op->new_expr.defined() && is_on_stack(op->memory_type, bytes)) {
         emit_stack_allocation(op, bytes);
     } else {
         user_assert(op->memory_type != MemoryType::Register)

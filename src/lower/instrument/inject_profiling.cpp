@@ -6,6 +6,7 @@
 
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
+#include "ir/conventions/stack_storage.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
@@ -91,9 +92,8 @@ protected:
 
     Stmt visit(const Allocate *op) override {
         const int64_t constant = int64_t(op->constant_size()) * op->type.bytes();
-        const bool on_stack = op->memory_type == MemoryType::Stack ||
-                              op->memory_type == MemoryType::Register ||
-                              (op->memory_type == MemoryType::Auto && constant > 0);
+        const bool on_stack = is_on_stack(op->memory_type, constant) &&
+                              (constant > 0 || op->memory_type != MemoryType::Auto);
         const int row = row_of_buffer(op->name);
         if (on_stack || op->new_expr.defined()) {
             return on_stack ? on_the_stack(op, row, constant) : Mutator::visit(op);
@@ -110,6 +110,9 @@ protected:
         Expr size = make_const(UInt(64), uint64_t(op->type.bytes()));
         for (const Expr &e : op->extents) {
             size = size * cast(UInt(64), e);
+        }
+        if (!is_const_one(op->condition)) {
+            size = select(op->condition, size, make_zero(UInt(64)));
         }
         const Stmt s = with(op, &Allocate::body, body, &Allocate::new_expr, Expr());
         return LetStmt::make(bytes_name, size, s);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/constants.h"
+#include "ir/conventions/stack_storage.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/known_here.h"
@@ -17,8 +18,6 @@ using namespace internal;
 
 namespace {
 
-/// Storage that is put on the stack without being told to.
-constexpr int64_t max_stack_bytes = 16 * 1024;
 /// What is put there when asked for, where the size is not constant and this is a bound. Some
 /// bounds are only what the type allows, and no stack could hold that.
 constexpr int64_t max_bound_on_stack = 256 * 1024;
@@ -88,7 +87,7 @@ private:
             << " bytes, must take at most " << max_bound_on_stack << " where its size is not "
             << "constant; compute it outside of the thread loops, or store it in GPUShared or in "
             << "Heap";
-        if ((!asked && bytes > max_stack_bytes) || (asked && !fits)) {
+        if ((!asked && bytes > max_automatic_stack_bytes) || (asked && !fits)) {
             return s;
         }
         const MemoryType where = must ? MemoryType::Register : MemoryType::Stack;
