@@ -4,7 +4,9 @@
 // operands are gathered into one: a + b - c.
 #include "pipeline/associativity.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "ir/constants.h"
@@ -337,15 +339,6 @@ bool add_independent_value(const Expr &value, size_t i, AssociativeUpdate *resul
     return false;
 }
 
-bool uses_other_old_values(const Expr &e, size_t own, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (i != own && uses_var(e, old_name(i))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // What a value of the form select(condition, y, X), either way round, or min or max of both,
 // combines in.
 Expr other_than_old(const Expr &value, const Expr &condition, const Expr &x) {
@@ -448,17 +441,21 @@ Expr cofactor(const Expr &e, const Expr &x) {
     return equal(product->a, x) ? product->b : equal(product->b, x) ? product->a : Expr();
 }
 
-// (X0 y0 - X1 y1, X0 y1 + X1 y0): the product of two complex numbers.
-AssociativeUpdate prove_complex_product(const std::vector<Expr> &values) {
+// (X0 y0 - X1 y1, X0 y1 + X1 y0): the product of two complex numbers. The values stand in these
+// places of a Tuple of `count`.
+AssociativeUpdate prove_complex_product(const std::vector<Expr> &values,
+                                        const std::vector<size_t> &places, size_t count) {
     const Sub *real = values.size() == 2 ? values[0].as<Sub>() : nullptr;
     const Add *imaginary = real ? values[1].as<Add>() : nullptr;
     if (!imaginary || values[0].type() != values[1].type()) {
         return {};
     }
     const Type t = values[0].type();
-    const Expr x0 = AssociativeUpdate::old_value(t, 0), x1 = AssociativeUpdate::old_value(t, 1);
+    const Expr x0 = AssociativeUpdate::old_value(t, places[0]);
+    const Expr x1 = AssociativeUpdate::old_value(t, places[1]);
     const Expr y0 = cofactor(real->a, x0), y1 = cofactor(real->b, x1);
-    if (!y0.defined() || !y1.defined() || uses_any_old_value(y0, 2) || uses_any_old_value(y1, 2)) {
+    if (!y0.defined() || !y1.defined() || uses_any_old_value(y0, count) ||
+        uses_any_old_value(y1, count)) {
         return {};
     }
     const auto is_product = [](const Expr &e, const Expr &x, const Expr &y) {
@@ -469,7 +466,8 @@ AssociativeUpdate prove_complex_product(const std::vector<Expr> &values) {
         !(is_product(imaginary->a, x1, y0) && is_product(imaginary->b, x0, y1))) {
         return {};
     }
-    const Expr n0 = AssociativeUpdate::new_value(t, 0), n1 = AssociativeUpdate::new_value(t, 1);
+    const Expr n0 = AssociativeUpdate::new_value(t, places[0]);
+    const Expr n1 = AssociativeUpdate::new_value(t, places[1]);
     AssociativeUpdate result;
     result.ops = {Sub::make(Mul::make(x0, n0), Mul::make(n1, x1)),
                   Add::make(Mul::make(x1, n0), Mul::make(n1, x0))};
@@ -478,46 +476,60 @@ AssociativeUpdate prove_complex_product(const std::vector<Expr> &values) {
     return result;
 }
 
-AssociativeUpdate prove_each_alone(const std::vector<Expr> &values) {
-    AssociativeUpdate result;
+// Values that depend on each other, directly or by others, stand in one group; each group holds
+// places in increasing order.
+std::vector<std::vector<size_t>> dependent_groups(const std::vector<Expr> &values) {
+    std::vector<size_t> group(values.size());
+    std::iota(group.begin(), group.end(), size_t(0));
     for (size_t i = 0; i < values.size(); i++) {
-        if (uses_other_old_values(values[i], i, values.size()) ||
-            !add_independent_value(values[i], i, &result)) {
-            return {};
+        for (size_t j = 0; j < values.size(); j++) {
+            if (group[i] != group[j] && uses_var(values[i], old_name(j))) {
+                const size_t from = group[j], to = group[i];
+                std::replace(group.begin(), group.end(), from, to);
+            }
         }
+    }
+    std::map<size_t, std::vector<size_t>> members;
+    for (size_t i = 0; i < values.size(); i++) {
+        members[group[i]].push_back(i);
+    }
+    std::vector<std::vector<size_t>> result;
+    for (const auto &[unused, places] : members) {
+        result.push_back(places);
     }
     return result;
 }
 
-// A choice between some values beside others, each of which is alone.
-AssociativeUpdate prove_choice_beside_others(const std::vector<Expr> &values) {
-    const size_t count = values.size();
-    std::vector<Expr> chosen;
-    std::vector<size_t> places;
-    for (size_t i = 0; i < count; i++) {
-        AssociativeUpdate alone;
-        bool is_alone = !uses_other_old_values(values[i], i, count) &&
-                        add_independent_value(values[i], i, &alone);
-        for (size_t j = 0; j < count; j++) {
-            is_alone = is_alone && (j == i || !uses_var(values[j], old_name(i)));
-        }
-        if (!is_alone) {
-            chosen.push_back(values[i]);
-            places.push_back(i);
-        }
+// The update of one group: its values stand in these places of a Tuple of `count`.
+AssociativeUpdate prove_group(const std::vector<Expr> &values, const std::vector<size_t> &places,
+                              size_t count) {
+    AssociativeUpdate alone;
+    if (values.size() == 1 && add_independent_value(values[0], places[0], &alone)) {
+        return alone;
     }
-    const AssociativeUpdate choice = prove_choice(chosen, places, count);
+    const AssociativeUpdate choice = prove_choice(values, places, count);
+    return choice.associative() ? choice : prove_complex_product(values, places, count);
+}
+
+AssociativeUpdate prove_each_group(const std::vector<Expr> &values) {
     AssociativeUpdate result;
-    for (size_t i = 0, next = 0; i < count && choice.associative(); i++) {
-        if (next < places.size() && places[next] == i) {
-            result.ops.push_back(choice.ops[next]);
-            result.identities.push_back(choice.identities[next]);
-            result.ys.push_back(choice.ys[next++]);
-        } else if (!add_independent_value(values[i], i, &result)) {
+    result.ops = result.identities = result.ys = std::vector<Expr>(values.size());
+    for (const std::vector<size_t> &places : dependent_groups(values)) {
+        std::vector<Expr> members;
+        for (size_t place : places) {
+            members.push_back(values[place]);
+        }
+        const AssociativeUpdate group = prove_group(members, places, values.size());
+        if (!group.associative()) {
             return {};
         }
+        for (size_t i = 0; i < places.size(); i++) {
+            result.ops[places[i]] = group.ops[i];
+            result.identities[places[i]] = group.identities[i];
+            result.ys[places[i]] = group.ys[i];
+        }
+        result.commutative = result.commutative && group.commutative;
     }
-    result.commutative = choice.commutative;
     return result;
 }
 
@@ -563,9 +575,7 @@ AssociativeUpdate prove_associative(const std::string &func, const Definition &u
     if (name_old_values.reads_elsewhere) {
         return {};
     }
-    AssociativeUpdate result = prove_each_alone(values);
-    result = result.associative() ? result : prove_choice_beside_others(values);
-    return result.associative() ? result : prove_complex_product(values);
+    return prove_each_group(values);
 }
 
 }  // namespace calotype::internal

@@ -71,6 +71,46 @@ TEST(Rfactor, parts_of_a_split_read_no_more_than_the_whole) {
     }
 }
 
+TEST(Rfactor, of_several_choices_and_sums_at_once) {
+    Func f("f"), in = input();
+    RDom r(0, 1000);
+    RVar ro("ro"), ri("ri"), rio("rio"), rii("rii");
+    Var v("v");
+    f() = {INT_MAX, 0, 0, INT_MIN, -1, 1};
+    f() = {min(f()[0], in(r)),
+           f()[1] + in(r),
+           select(f()[0] <= in(r), f()[2], r),
+           max(f()[3], in(r)),
+           select(f()[3] >= in(r), f()[4], r),
+           f()[5] * select(in(r) % 2 == 0, 3, 5)};
+    f.update().split(r, ro, ri, 64);
+    Func part = f.update().rfactor(ro, u).compute_root();
+    part.update()
+        .parallel(u)
+        .split(ri, rio, rii, 8)
+        .rfactor(rii, v)
+        .compute_at(part, u)
+        .vectorize(v)
+        .update()
+        .vectorize(v);
+    int least = INT_MAX, sum = 0, first_least = 0, most = INT_MIN, first_most = -1;
+    uint32_t product = 1;
+    for (int i = 0; i < 1000; i++) {
+        const int value = input_value(i);
+        first_least = value < least ? i : first_least;
+        first_most = value > most ? i : first_most;
+        least = std::min(least, value);
+        most = std::max(most, value);
+        sum += value;
+        product *= value % 2 == 0 ? 3 : 5;
+    }
+    const Realization result = f.realize();
+    const int expected[] = {least, sum, first_least, most, first_most, int(product)};
+    for (size_t i = 0; i < 6; i++) {
+        EXPECT_EQ(Buffer<int>(result[i])(), expected[i]) << i;
+    }
+}
+
 TEST(Rfactor, histogram_by_rows) {
     Func f("f");
     RDom r(0, 50, 0, 40);

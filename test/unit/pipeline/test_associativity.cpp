@@ -150,6 +150,31 @@ TEST(Associativity, choices_beside_other_values) {
     EXPECT_FALSE(with_sum(sum + least).associative());
 }
 
+TEST(Associativity, groups_of_values_that_depend_on_each_other) {
+    const auto value = [](int i) {
+        return self(Int(32), x, i);
+    };
+    const Expr g = input(Int(32)), where = Variable::make(Int(32), "where");
+    const auto with_last = [&](const Expr &last) {
+        return prove({select(value(2) < g, value(0), where), value(1) * value(3) - g * value(4),
+                      min(value(2), g), last, value(4) + g});
+    };
+    EXPECT_FALSE(with_last(max(value(3), g)).associative());
+    const AssociativeUpdate two_choices =
+        prove({select(value(3) < g, value(0), where), max(value(1), g),
+               select(value(1) > g, value(2), where), min(value(3), g), value(4) + g});
+    ASSERT_TRUE(two_choices.associative());
+    EXPECT_FALSE(two_choices.commutative);
+    EXPECT_TRUE(equal(two_choices.identities[1], Int(32).min()));
+    EXPECT_TRUE(equal(two_choices.identities[3], Int(32).max()));
+    EXPECT_TRUE(equal(two_choices.ys[0], where) && equal(two_choices.ys[4], g));
+    const AssociativeUpdate product =
+        prove({max(value(0), g), value(1) * g - value(2) * where, value(1) * where + value(2) * g});
+    ASSERT_TRUE(product.associative());
+    EXPECT_TRUE(product.commutative);
+    EXPECT_TRUE(equal(product.ys[1], g) && equal(product.ys[2], where));
+}
+
 TEST(Associativity, product_of_complex_numbers) {
     const Type t = Float(32);
     const Expr a = self(t, x, 0), b = self(t, x, 1), re = input(t), im = Variable::make(t, "h");
