@@ -47,6 +47,29 @@ TEST(Tails, predicated_loads_and_stores) {
     }
 }
 
+// What a tile of `p` computes beyond its end, the next one computes too.
+TEST(Tails, of_tiles_that_round_up) {
+    Param<int> p("p");
+    Func g("g"), h("h"), f("f");
+    g(x, y) = x * 3 + y;
+    h(x, y) = g(x - 1, y) + g(x + 2, y);
+    f(x, y) = h(x, y) - y;
+    h.compute_root()
+        .split(x, xo, xi, p, TailStrategy::RoundUp)
+        .vectorize(xi, 8, TailStrategy::RoundUp)
+        .parallel(xo);
+    g.compute_at(h, xo)
+        .split(x, x, xi, 6, TailStrategy::GuardWithIf)
+        .vectorize(xi, 4, TailStrategy::RoundUp);
+    for (int size : {1, 5, 8, 10, 64}) {
+        p.set(size);
+        expect_all(f.realize({37, 3}), [](int i, int j) { return 6 * i + 3 + j; });
+    }
+    f.split(x, xo, xi, p, TailStrategy::RoundUp).vectorize(xi, 8, TailStrategy::RoundUp);
+    p.set(16);
+    expect_all(f.realize({48, 2}), [](int i, int j) { return 6 * i + 3 + j; });
+}
+
 // A producer's blocks are shifted over what earlier tiles needed: they ask for no more of inputs.
 TEST(Tails, of_producers_in_the_last_tile_need_no_more_of_inputs) {
     for (int width : {130, 67, 64, 20}) {

@@ -114,8 +114,10 @@ void LoopEditor::check_tail(const LoopGraph &graph, int old, const Expr &factor,
                 fit == FactorFit::Divides)
         << "split of " << stage_.name() << ": loop " << loop.var << " was made with tail strategy "
         << to_string(made_by->tail) << ", so it can be split by divisors of its factor alone";
+    // Beyond its iterations lie those of the next block, which come to the same values.
+    const bool may_repeat = definition_->is_init && tail == TailStrategy::RoundUp;
     user_assert(is_guarded(tail) || fit == FactorFit::NotInner || fit == FactorFit::Divides ||
-                (shifts_inwards(tail) && fit == FactorFit::Fits))
+                (shifts_inwards(tail) && fit == FactorFit::Fits) || may_repeat)
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
         << loop.var << " with factor " << factor
         << " would leave the iterations that an earlier split gave it, use guard_with_if";

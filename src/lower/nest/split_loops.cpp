@@ -126,16 +126,6 @@ SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &gra
     return rename(loop(s.old), loop(s.outer));
 }
 
-namespace {
-
-/// As if the split rounded up.
-Expr rounded_extent(const LoopGraph &graph, const LoopStep &s, const Expr &extent) {
-    const Expr outer = covered_extent(graph, s.outer, (extent + s.factor - 1) / s.factor);
-    return simplify((outer - 1) * s.factor + covered_extent(graph, s.inner, s.factor));
-}
-
-}  // namespace
-
 Expr shifted_extent(const LoopGraph &graph, int loop, const Expr &extent) {
     const LoopStep *s = graph.replaced_by(loop);
     while (s && s->kind == Split::Kind::Rename) {
@@ -154,12 +144,13 @@ Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
         return covered_extent(graph, s->outer, extent);
     }
     if (shifts_inwards(s->tail)) {
-        const Expr inner = covered_extent(graph, s->inner, s->factor);
-        return simplify(max(extent, s->factor) - s->factor + inner);
+        return simplify(max(extent, s->factor));
     }
-    const bool rounds =
-        s->tail == TailStrategy::RoundUp || s->tail == TailStrategy::RoundUpAndBlend;
-    return rounds ? rounded_extent(graph, *s, extent) : extent;
+    if (s->tail != TailStrategy::RoundUp && s->tail != TailStrategy::RoundUpAndBlend) {
+        return extent;
+    }
+    const Expr blocks = (extent + s->factor - 1) / s->factor;
+    return simplify(covered_extent(graph, s->outer, blocks) * s->factor);
 }
 
 }  // namespace calotype

@@ -31,8 +31,8 @@ struct SplitEffect {
 SplitEffect split_loops(const std::string &func, int stage, const internal::LoopGraph &graph,
                         const internal::LoopStep &step);
 
-/// The extent that the nest stores of a loop, given that `extent` is required: more, where tails
-/// round up or shift.
+/// The extent of a loop, given that `extent` is required: more, where tails round up or shift. What
+/// inner loops do beyond the last block is not in it.
 Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
 
 /// What of it is due to a tail that is shifted: at least one block.

@@ -111,9 +111,11 @@ TEST(Loops, tail_strategies) {
 TEST(Loops, split_of_an_inner_loop) {
     Func f = two_dimensional("inner_split");
     f.split(x, xo, xi, 17);
-    EXPECT_COMPILE_ERROR(f.split(xi, xi, u, 8, TailStrategy::RoundUp),
-                         "split of inner_split: tail strategy round_up on xi with factor 8 would "
-                         "leave the iterations that an earlier split gave it, use guard_with_if");
+    f(x, y) += 1;
+    EXPECT_COMPILE_ERROR(
+        f.update().split(x, xo, xi, 17).split(xi, xi, u, 8, TailStrategy::RoundUp),
+        "split of inner_split.update(0): tail strategy round_up on xi with factor 8 would leave "
+        "the iterations that an earlier split gave it, use guard_with_if");
     EXPECT_COMPILE_ERROR(f.split(xi, xi, u, 18, TailStrategy::ShiftInwards),
                          "split of inner_split: tail strategy shift_inwards on xi with factor 18 "
                          "would leave the iterations that an earlier split gave it, use "
