@@ -36,10 +36,12 @@ Denominator checked_denominator(const char *op, const Expr &numerator, const Exp
     return {byte, Expr()};
 }
 
-/// The quotient before rounding.
+/// The quotient before rounding; by 0 it is 0.
 Expr quotient(const Expr &numerator, const Expr &denominator) {
     const Type t = Float(numerator.type().bits() == 32 ? 64 : 32, numerator.type().lanes());
-    return (cast(t, numerator) + 0.5f) * (make_one(t) / cast(t, denominator));
+    const Expr reciprocal =
+        select(denominator == 0, make_zero(t), make_one(t) / cast(t, denominator));
+    return (cast(t, numerator) + 0.5f) * reciprocal;
 }
 
 }  // namespace
@@ -74,7 +76,8 @@ Expr fast_integer_modulo(const Expr &numerator, const Expr &denominator) {
         return numerator % d.constant;
     }
     const Expr ratio = cast(numerator.type(), floor(quotient(numerator, d.byte)));
-    return numerator - ratio * cast(numerator.type(), d.byte);
+    const Expr remainder = numerator - ratio * cast(numerator.type(), d.byte);
+    return select(d.byte == 0, make_zero(remainder.type()), remainder);
 }
 
 }  // namespace calotype

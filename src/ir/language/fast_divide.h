@@ -8,7 +8,8 @@
 namespace calotype {
 
 /// numerator / denominator. The numerator is an integer of 8, 16 or 32 bits, the denominator a
-/// uint8, or what converts to it without loss, that is not 0. By constants it is plain division.
+/// uint8, or what converts to it without loss. By constants it is plain division; by 0 the quotient
+/// is 0, and so is the remainder.
 Expr fast_integer_divide(const Expr &numerator, const Expr &denominator);
 /// The same rounded to zero, as div_round_to_zero.
 Expr fast_integer_divide_round_to_zero(const Expr &numerator, const Expr &denominator);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/language/fast_divide.h"
 
+#include <algorithm>
 #include <random>
 
 #include "harness/expect_error.h"
@@ -24,12 +25,13 @@ void check_type(Type t, int samples) {
                        cast(Int(64), fast_integer_divide_round_to_zero(n, d)) ==
                            select(wide < 0, -(-wide / d), wide / d);
     std::mt19937 random(9);
-    for (int denominator = 1; denominator < 256; denominator++) {
+    for (int denominator = 0; denominator < 256; denominator++) {
         for (int i = 0; i < samples; i++) {
             const int64_t edge[] = {
                 0, 1, -1, denominator, -denominator, denominator - 1, INT32_MAX, INT32_MIN};
             // A multiple of the denominator, or one off, is where a quotient could be wrong.
-            const int64_t near = int64_t(random()) / denominator * denominator + i % 3 - 1;
+            const int64_t near =
+                int64_t(random()) / std::max(denominator, 1) * denominator + i % 3 - 1;
             const int64_t x = i < 8 ? edge[i] : near;
             test::Interpreter interpreter;
             interpreter.variables = {{"n", test::Value::integer(t, x)},
