@@ -45,6 +45,10 @@ struct ReductionRow {
         return target.has_feature(feature) ||
                (narrow_feature && target.has_feature(*narrow_feature));
     }
+    /// Sums that wrap around are the same bits of signed and of unsigned values.
+    bool gives(const Type &t) const {
+        return t == result || (op == VectorReduce::Add && result == Int(32) && t == UInt(32));
+    }
     Instruction instruction_in(const Target &target) const {
         return {instruction.bits128, instruction.bits256,
                 target.has_feature(feature) ? instruction.bits512 : X::not_intrinsic};
@@ -161,18 +165,10 @@ struct Pair {
     Expr a, b;
 };
 
-/// e in the type, without loss, or undefined.
-Expr narrowed(Type t, const Expr &e) {
-    if (const Broadcast *same = e.as<Broadcast>()) {
-        const Expr value = narrowed(t.with_lanes(same->value.type().lanes()), same->value);
-        return value.defined() ? Broadcast::make(value, same->lanes) : value;
-    }
-    return lossless_cast(t, e);
-}
-
 bool fits(const Expr &a, const Expr &b, const ReductionRow &row, Pair *result) {
     int lanes = a.type().lanes();
-    Expr x = narrowed(row.a.with_lanes(lanes), a), y = narrowed(row.b.with_lanes(lanes), b);
+    Expr x = lossless_cast(row.a.with_lanes(lanes), a);
+    Expr y = lossless_cast(row.b.with_lanes(lanes), b);
     if (!x.defined() || !y.defined()) {
         return false;
     }
@@ -230,7 +226,7 @@ const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op
     for (const ReductionRow &row : reduction_rows) {
         bool matches = op == row.op && factor % row.factor == 0 &&
                        (!accumulates || (row.accumulates && factor == row.factor)) &&
-                       row.is_in(f.target()) && result.element_of() == row.result &&
+                       row.is_in(f.target()) && row.gives(result.element_of()) &&
                        value.type().lanes() * row.a.bits() >= 64;
         if (matches && match_operands(value, row, operands)) {
             return &row;
@@ -276,7 +272,7 @@ Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
         Target::SSE41,     instruction};
     const int lanes = op->type.lanes();
     Pair first, second;
-    if (op->type.element_of() != Int(32) || lanes < 4 || !f.target().has_feature(row.feature) ||
+    if (!row.gives(op->type.element_of()) || lanes < 4 || !f.target().has_feature(row.feature) ||
         !match_operands(op->a, row, &first) || !match_operands(op->b, row, &second)) {
         return nullptr;
     }
@@ -377,7 +373,7 @@ Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
 Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     const Type t = op->type.element_of();
     if (f.target().arch != Target::X86 || !op->type.is_vector() ||
-        (!t.is_int() && t != Float(32))) {
+        (!t.is_int_or_uint() && t != Float(32))) {
         return nullptr;
     }
     Value *v = match_accumulation(f, VectorReduce::Add, op->a, op->b);

@@ -94,6 +94,20 @@ Expr lossless_cast(Type t, const Expr &e) {
         // A cast that kept all values can be taken off.
         return c->type.can_represent(c->value.type()) ? lossless_cast(t, c->value) : Expr();
     }
+    if (const Broadcast *same = e.as<Broadcast>()) {
+        const Expr value = lossless_cast(t.with_lanes(same->value.type().lanes()), same->value);
+        return value.defined() ? Broadcast::make(value, same->lanes) : Expr();
+    }
+    if (const Shuffle *op = e.as<Shuffle>()) {
+        std::vector<Expr> vectors;
+        for (const Expr &v : op->vectors) {
+            vectors.push_back(lossless_cast(t.with_lanes(v.type().lanes()), v));
+            if (!vectors.back().defined()) {
+                return Expr();
+            }
+        }
+        return Shuffle::make(vectors, op->indices);
+    }
     bool fits = false;
     if (auto f = as_const_float(e)) {
         fits = t.can_represent(*f);

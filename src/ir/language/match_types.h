@@ -21,7 +21,7 @@ void match_bits(const char *op, Expr &a, Expr &b);
 /// `value` as a constant of the type of the other operand; an error if that changes it.
 Expr literal_like(const char *op, const Expr &other, int64_t value);
 /// e as a t if that keeps every value, else undefined: a constant that fits, a cast from a narrower
-/// type, or a widening.
+/// type, lanes of such, or a widening.
 Expr lossless_cast(Type t, const Expr &e);
 /// e if it is a float, else as Float(32).
 Expr as_float(const char *op, Expr e);

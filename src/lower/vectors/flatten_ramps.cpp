@@ -16,6 +16,7 @@
 #include "lower/loops/lanes.h"
 #include "lower/vectors/bit_lanes.h"
 #include "lower/vectors/lane_grid.h"
+#include "lower/vectors/lane_of.h"
 #include "lower/vectors/reduce_rows.h"
 
 namespace calotype {
@@ -28,6 +29,12 @@ namespace {
 const Ramp *ramp_of_vectors(const Expr &index) {
     const Ramp *ramp = index.as<Ramp>();
     return ramp && ramp->base.type().is_vector() ? ramp : nullptr;
+}
+
+/// A ramp of vectors of which each lane is followed by its neighbour in memory.
+bool is_dense(const Ramp *ramp) {
+    const Broadcast *stride = ramp->stride.as<Broadcast>();
+    return stride && is_const_one(stride->value);
 }
 
 /// Row i of a vector of rows.
@@ -127,7 +134,7 @@ private:
             return Broadcast::make(load_grid(op, grid.inner(0), predicate), last.lanes);
         }
         if (grid.ends_dense()) {
-            return load_columns(op, grid, predicate);
+            return load_columns(op, grid.row_bases(), last.lanes, predicate);
         }
         std::vector<Expr> rows;
         const int lanes = grid.lanes() / last.lanes;
@@ -139,9 +146,8 @@ private:
     }
 
     /// What is dense in the slowest dimension is loaded by that dimension, and transposed.
-    Expr load_columns(const Load *op, const LaneGrid &grid, const Expr &predicate) {
-        const int length = grid.dims.back().lanes;
-        const std::vector<Expr> bases = grid.row_bases();
+    Expr load_columns(const Load *op, const std::vector<Expr> &bases, int length,
+                      const Expr &predicate) {
         std::vector<Expr> columns;
         for (size_t i = 0; i < bases.size(); i++) {
             columns.push_back(
@@ -164,6 +170,13 @@ private:
             return internal::repeat_lanes(column, lanes);
         }
         const Expr predicate = mutate(op->predicate);
+        if (!in_kernel_ && is_dense(ramp)) {
+            std::vector<Expr> bases;
+            for (int i = 0; i < lanes; i++) {
+                bases.push_back(lane_of(ramp->base, i));
+            }
+            return load_columns(op, bases, ramp->lanes, predicate);
+        }
         std::vector<Expr> rows;
         for (int i = 0; i < ramp->lanes; i++) {
             rows.push_back(mutate(Load::make(op->type.with_lanes(lanes), op->name,
@@ -298,7 +311,9 @@ private:
                      [&](RampFlattener &flattener) {
                          const Expr body = flattener.mutate(op->body);
                          const bool same = value.same_as(op->value) && body.same_as(op->body);
-                         return same ? Expr(op) : Let::make(op->name, value, body);
+                         return same                       ? Expr(op)
+                                : value.type().is_scalar() ? Let::make(op->name, value, body)
+                                                           : let_of_lanes(op->name, value, body);
                      });
     }
 

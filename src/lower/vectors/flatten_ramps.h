@@ -22,6 +22,8 @@ namespace calotype {
 ///
 ///     f[ramp(ramp(x, s, 2), x2(1), 8)]           ->      interleave(f[ramp(x, 1, 8)], f[ramp(x + s, 1, 8)])
 ///
+///     f[ramp(g[ramp(x, 1, 2)], x2(1), 8)]        ->      interleave(f[ramp(g[x], 1, 8)], f[ramp(g[x + 1], 1, 8)])
+///
 ///     f[ramp(ramp(x, s, 2), x2(1), 8)] = v       ->      let t = interleave(lanes 0 1 of v, lanes 2 3, ...)
 ///                                                        f[ramp(x, 1, 8)] = slice(t, 0, 1, 8)
 ///                                                        f[ramp(x + s, 1, 8)] = slice(t, 8, 1, 8)

@@ -6,6 +6,7 @@
 
 #include "arith/simplify.h"
 #include "ir/intrinsics.h"
+#include "ir/language/match_types.h"
 #include "ir/operators.h"
 
 namespace calotype::internal {
@@ -89,9 +90,49 @@ Expr combine_all(VectorReduce::Operator op, std::vector<Expr> parts) {
     return parts[0];
 }
 
+/// e in half of its bits, or undefined.
+Expr narrow(const Expr &e) {
+    return lossless_cast(e.type().with_bits(e.type().bits() / 2), e);
+}
+
+/// The lanes of a slice of a product of narrow factors, as such a product; undefined for others.
+Expr slice_of_product(const Expr &e) {
+    const Shuffle *slice = e.as<Shuffle>();
+    const Mul *product = slice && slice->is_slice() ? slice->vectors[0].as<Mul>() : nullptr;
+    if (!product || !e.type().is_int_or_uint() || e.type().bits() != 32) {
+        return Expr();
+    }
+    const Expr a = narrow(product->a), b = narrow(product->b);
+    if (!a.defined() || !b.defined()) {
+        return Expr();
+    }
+    const auto part = [&](const Expr &factor) {
+        return Cast::make(e.type(), simplify(Shuffle::make({factor}, slice->indices)));
+    };
+    return part(a) * part(b);
+}
+
+/// The reduction of a sum of rows of such products, each row by itself: machines add up neighbours
+/// of products in the operation that multiplies. Undefined for others.
+Expr reduce_products(const Expr &value, int lanes) {
+    if (const Add *sum = value.as<Add>()) {
+        const Expr a = reduce_products(sum->a, lanes);
+        const Expr b = a.defined() ? reduce_products(sum->b, lanes) : Expr();
+        return b.defined() ? a + b : Expr();
+    }
+    const Expr product = slice_of_product(value);
+    return product.defined() ? VectorReduce::make(VectorReduce::Add, product, lanes) : Expr();
+}
+
 }  // namespace
 
 Expr reduce_rows(VectorReduce::Operator op, const Expr &value, int lanes) {
+    if (op == VectorReduce::Add && value.as<Add>()) {
+        const Expr reduced = reduce_products(value, lanes);
+        if (reduced.defined()) {
+            return reduced;
+        }
+    }
     const Shuffle *shuffle = value.as<Shuffle>();
     const Expr order = shuffle ? composed(shuffle) : value;
     shuffle = order.as<Shuffle>();

@@ -11,7 +11,9 @@ namespace calotype::internal {
 ///
 ///     reduce_add(transpose(v), 8), of 4 rows     ->      (slice(v, 0, 1, 8) + slice(v, 8, 1, 8)) + ...
 ///
-/// Where the columns were rows to begin with, they are so again.
+/// Where the columns were rows to begin with, they are so again. A sum of rows of products of narrow
+/// factors, whose lanes are reduced, is the sum of the reductions: machines have an operation for
+/// each.
 Expr reduce_rows(VectorReduce::Operator op, const Expr &value, int lanes);
 
 }  // namespace calotype::internal
