@@ -381,18 +381,37 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     return v ? v : match_sum_of_products(f, op);
 }
 
-// The hardware's 12-bit estimate and one step of Newton's method on it.
-Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
+namespace {
+
+/// The hardware's estimate, to 12 bits, or to 14 where AVX-512 has it.
+Value *hardware_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     llvm::IRBuilder<> &b = f.builder();
+    const int all = lanes_of(v->getType());
     auto id = square_root ? X::x86_sse_rsqrt_ps : X::x86_sse_rcp_ps;
     int lanes = 4;
-    if (f.target().has_feature(Target::AVX) && lanes_of(v->getType()) >= 8) {
+    const bool is_long = f.target().has_feature(Target::AVX512) && all >= 16;
+    if (is_long) {
+        id = square_root ? X::x86_avx512_rsqrt14_ps_512 : X::x86_avx512_rcp14_ps_512;
+        lanes = 16;
+    } else if (f.target().has_feature(Target::AVX) && all >= 8) {
         id = square_root ? X::x86_avx_rsqrt_ps_256 : X::x86_avx_rcp_ps_256;
         lanes = 8;
     }
-    Value *y = f.by_pieces({v}, lanes, [&](const std::vector<Value *> &piece) {
-        return b.CreateIntrinsic(id, {}, {piece[0]});
+    return f.by_pieces({v}, lanes, [&](const std::vector<Value *> &piece) -> Value * {
+        if (!is_long) {
+            return b.CreateIntrinsic(id, {}, {piece[0]});
+        }
+        Value *none = llvm::Constant::getNullValue(piece[0]->getType());
+        return b.CreateIntrinsic(id, {}, {piece[0], none, b.getInt16(0xffff)});
     });
+}
+
+}  // namespace
+
+// One step of Newton's method on the hardware's estimate.
+Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *y = hardware_estimate(f, v, square_root);
     auto constant = [&](double x) {
         return llvm::ConstantFP::get(v->getType(), x);
     };

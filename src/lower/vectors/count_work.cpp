@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/constants.h"
+#include "ir/language/match_types.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {
@@ -49,10 +50,8 @@ private:
                 from.bits() == e.type().bits() && !from.is_float() && !e.type().is_float();
             return same ? 0 : std::max(registers(e.type()), registers(from));
         }
-        case NodeKind::Mul: {
-            const bool is_long = !e.type().is_float() && e.type().bits() >= 32;
-            return (is_long ? 2 : 1) * registers(e.type());
-        }
+        case NodeKind::Mul:
+            return (is_long_product(e.as<Mul>()) ? 2 : 1) * registers(e.type());
         case NodeKind::Div:
         case NodeKind::Mod:
             return division(e);
@@ -80,6 +79,14 @@ private:
         default:
             return registers(e.type());
         }
+    }
+
+    /// Of integers of 32 bits, unless both fit 16: the machine multiplies those at once.
+    static bool is_long_product(const Mul *op) {
+        const Type narrow = Int(16, op->type.lanes());
+        return !op->type.is_float() && op->type.bits() >= 32 &&
+               !(op->type.bits() == 32 && lossless_cast(narrow, op->a).defined() &&
+                 lossless_cast(narrow, op->b).defined());
     }
 
     template<typename T>
