@@ -110,6 +110,7 @@ void ThreadPool::after_fork_in_child() {
     // The structures of the workers are lost; what they stand for does not exist any more.
     first_worker = nullptr;
     workers = idle = blocked_workers = 0;
+    asleep.store(0);
     if (!thread_set) {
         first_job = nullptr;
         first_blocked = nullptr;
@@ -173,7 +174,9 @@ void ThreadPool::worker_main() {
         idle++;
         mutex.unlock();
         if (!spin_on(work, seen)) {
+            asleep.fetch_add(1);
             futex_wait(work, seen);
+            asleep.fetch_sub(1);
         }
         mutex.lock();
         idle--;
@@ -207,8 +210,7 @@ void ThreadPool::shutdown(uint64_t deadline_ns) {
     Worker *worker = first_worker;
     first_worker = nullptr;
     stopping = true;
-    work.fetch_add(1, std::memory_order_release);
-    futex_wake(work, everyone);
+    wake_idle(everyone);
     mutex.unlock();
     bool have_ended = true;
     while (worker) {
@@ -318,7 +320,9 @@ void ThreadPool::finish(Job &job) {
     JobSet &set = *job.set;
     if (--set.unfinished == 0) {
         set.changed.fetch_add(1, std::memory_order_release);
-        futex_wake(set.changed, 1);
+        if (set.blocked) {
+            futex_wake(set.changed, 1);
+        }
     }
 }
 
@@ -404,14 +408,24 @@ void ThreadPool::fail(JobSet &set, int code) {
     int none = 0;
     if (set.status.compare_exchange_strong(none, code, std::memory_order_relaxed)) {
         LockGuard lock(mutex);
-        work.fetch_add(1, std::memory_order_release);
-        futex_wake(work, everyone);
+        wake_idle(everyone);
         wake_owners(nullptr, everyone);
     }
 }
 
 // ---- waiting
 // -------------------------------------------------------------------------------------
+
+/** Make up to this many idle workers look for work. Those that still spin see it by themselves; one
+ * that goes to sleep meanwhile sees it then: it is counted before it looks for the last time, and
+ * the count is read after the word has changed. */
+void ThreadPool::wake_idle(int count) {
+    work.fetch_add(1);
+    const int sleeping = asleep.load(), spinning = idle - sleeping;
+    if (sleeping > 0 && count > spinning) {
+        futex_wake(work, count - spinning);
+    }
+}
 
 /** Bring up to this many threads to the newest jobs. */
 void ThreadPool::recruit(int helpers) {
@@ -420,8 +434,7 @@ void ThreadPool::recruit(int helpers) {
         helpers--;
     }
     if (idle > 0) {
-        work.fetch_add(1, std::memory_order_release);
-        futex_wake(work, helpers < idle ? helpers : idle);
+        wake_idle(helpers);
     }
     if (helpers > idle && first_blocked) {
         wake_owners(first_job, helpers - idle);
@@ -449,8 +462,7 @@ void ThreadPool::replace_blocked_thread() {
         return;
     }
     if (idle > 0) {
-        work.fetch_add(1, std::memory_order_release);
-        futex_wake(work, 1);
+        wake_idle(1);
     } else if (workers - blocked_workers < worker_quota()) {
         add_worker();
     }
@@ -465,6 +477,7 @@ void ThreadPool::block(JobSet &set) {
         first_blocked->prev_blocked = &set;
     }
     first_blocked = &set;
+    set.blocked = true;
     blocked_workers += thread_is_worker;
     replace_blocked_thread();
 
@@ -473,6 +486,7 @@ void ThreadPool::block(JobSet &set) {
     mutex.lock();
 
     blocked_workers -= thread_is_worker;
+    set.blocked = false;
     (set.prev_blocked ? set.prev_blocked->next_blocked : first_blocked) = set.next_blocked;
     if (set.next_blocked) {
         set.next_blocked->prev_blocked = set.prev_blocked;
@@ -546,8 +560,7 @@ void ThreadPool::semaphore_released() {
         return;
     }
     if (idle > 0) {
-        work.fetch_add(1, std::memory_order_release);
-        futex_wake(work, candidates);
+        wake_idle(candidates);
     }
     wake_owners(nullptr, everyone);
 }

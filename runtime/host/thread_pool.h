@@ -42,7 +42,8 @@ struct JobSet {
     FutexWord changed{0};        ///< the owner sleeps on it
 
     // Guarded by the pool's mutex.
-    int unfinished = 0;  ///< jobs
+    int unfinished = 0;    ///< jobs
+    bool blocked = false;  ///< the owner sleeps
     JobSet *next_blocked = nullptr, *prev_blocked = nullptr;
 };
 
@@ -106,6 +107,7 @@ private:
     Mutex mutex;
     std::atomic<int> desired_threads{0};  ///< 0: not yet known
     FutexWord work{0};                    ///< idle workers sleep on it
+    std::atomic<int> asleep{0};           ///< of the idle ones, those that do not spin
 
     // Guarded by the mutex.
     Job *first_job = nullptr;
@@ -135,6 +137,7 @@ private:
     void run_with_semaphores(Job &job);
     void leave(Job &job);
 
+    void wake_idle(int count);
     void recruit(int helpers);
     void wake_owners(const Job *for_job, int count);
     void replace_blocked_thread();
