@@ -28,6 +28,7 @@ using namespace calotype;
 #define EXPR(Name) using internal::Name;
 #define STMT(Name) using internal::Name;
 #include "ir/nodes.def"
+using calotype::is_const;  // programs that use all of std, too, find no other by this name
 using internal::CallKind;
 using internal::NodeKind;
 using internal::Scope;
