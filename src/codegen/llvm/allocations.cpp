@@ -3,8 +3,9 @@
 //
 // A heap allocation's address is kept in a slot of the frame, null outside of its life. The way out
 // for errors frees what the slots hold. Storage asked to be on the stack whose size is not known
-// becomes a heap block that is kept until the function ends and only ever grows. What comes after
-// the last use of one takes its block over.
+// becomes a block that is kept until the function ends and only ever grows, on the stack while such
+// blocks are small in all, and then on the heap. What comes after the last use of one takes its
+// block over.
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/runtime_call.h"
 #include "ir/constants.h"
@@ -125,40 +126,71 @@ FunctionEmitter::FrameBuffer FunctionEmitter::frame_buffer(const std::string &na
         alias_names_[name] = buffer.alias;
         return buffer;
     }
-    llvm::AllocaInst *slot = cleanup_slot(runtime_function(RuntimeFunction::free).name, true);
-    llvm::AllocaInst *size = frame_slot(b_.getInt64Ty(), name + ".size");
-    llvm::IRBuilder<>(size->getParent(), std::next(size->getIterator()))
-        .CreateStore(b_.getInt64(0), size);
+    const auto counter = [&](const std::string &of) {
+        llvm::AllocaInst *slot = frame_slot(b_.getInt64Ty(), of);
+        llvm::IRBuilder<>(slot->getParent(), std::next(slot->getIterator()))
+            .CreateStore(b_.getInt64(0), slot);
+        return slot;
+    };
+    if (!frame_bytes_) {
+        frame_bytes_ = counter("frame_bytes");
+    }
     alias_names_.erase(name);
-    return {slot, size, name};
+    return {frame_slot(module_.pointer_type(), name + ".address"), counter(name + ".size"),
+            cleanup_slot(runtime_function(RuntimeFunction::free).name, true), name};
 }
 
 // Storage for `bytes`, in a block that lasts until the function ends.
 Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes,
                                           const FrameBuffer &buffer) {
-    const auto [slot, size, alias] = buffer;
     llvm::Type *p = module_.pointer_type();
     llvm::BasicBlock *grow = new_block("grow"), *ready = new_block("ready");
-    Value *enough = b_.CreateICmpULE(bytes, b_.CreateLoad(b_.getInt64Ty(), size));
+    Value *enough = b_.CreateICmpULE(bytes, b_.CreateLoad(b_.getInt64Ty(), buffer.size));
     b_.CreateCondBr(enough, ready, grow);
     b_.SetInsertPoint(grow);
     // Not null: the program's own function may not expect that.
-    Value *old = b_.CreateLoad(p, slot);
+    Value *old = b_.CreateLoad(p, buffer.heap);
     llvm::BasicBlock *release = new_block("release"), *released = new_block("released");
     b_.CreateCondBr(b_.CreateIsNull(old), released, release);
     b_.SetInsertPoint(release);
     call_runtime(*this, RuntimeFunction::free, {user_context(), old});
+    b_.CreateStore(llvm::ConstantPointerNull::get(module_.pointer_type()), buffer.heap);
     b_.CreateBr(released);
     b_.SetInsertPoint(released);
+    b_.CreateStore(new_frame_block(bytes, buffer), buffer.address);
+    b_.CreateStore(bytes, buffer.size);
+    b_.CreateBr(ready);
+    b_.SetInsertPoint(ready);
+    return b_.CreateLoad(p, buffer.address, op->name);
+}
+
+// On the stack, if there is room for it and for the vector that strided loads may touch beyond it.
+Value *FunctionEmitter::new_frame_block(Value *bytes, const FrameBuffer &buffer) {
+    const int alignment = target().natural_lanes(8);
+    Value *padded = b_.CreateAdd(bytes, b_.getInt64(uint64_t(alignment)));
+    Value *taken = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), frame_bytes_), padded);
+    Value *fits = b_.CreateICmpULE(taken, b_.getInt64(uint64_t(max_automatic_stack_bytes)));
+    llvm::BasicBlock *on_stack = new_block("on_stack"), *on_heap = new_block("on_heap"),
+                     *done = new_block("placed");
+    b_.CreateCondBr(fits, on_stack, on_heap);
+    b_.SetInsertPoint(on_stack);
+    llvm::AllocaInst *on_frame = b_.CreateAlloca(b_.getInt8Ty(), padded);
+    on_frame->setAlignment(llvm::Align(uint64_t(alignment)));
+    b_.CreateStore(taken, frame_bytes_);
+    b_.CreateBr(done);
+    b_.SetInsertPoint(on_heap);
     Value *fresh = call_malloc(bytes);
-    b_.CreateStore(fresh, slot);
-    b_.CreateStore(bytes, size);
+    b_.CreateStore(fresh, buffer.heap);
     check(b_.CreateIsNotNull(fresh), [&] {
         return call_runtime(*this, RuntimeFunction::error_out_of_memory, {user_context()});
     });
-    b_.CreateBr(ready);
-    b_.SetInsertPoint(ready);
-    return b_.CreateLoad(p, slot, op->name);
+    llvm::BasicBlock *checked = b_.GetInsertBlock();
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+    llvm::PHINode *block = b_.CreatePHI(module_.pointer_type(), 2);
+    block->addIncoming(on_frame, on_stack);
+    block->addIncoming(fresh, checked);
+    return block;
 }
 
 void FunctionEmitter::emit_heap_allocation(const Allocate *op) {

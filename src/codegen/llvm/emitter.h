@@ -181,10 +181,11 @@ private:
     llvm::BasicBlock *new_block(const char *name);
 
     // allocations.cpp
-    /// A block of the heap that the function keeps.
+    /// A block that the function keeps: on its stack, or on the heap.
     struct FrameBuffer {
-        llvm::AllocaInst *slot, *size;
-        std::string alias;  ///< what its first user is called
+        llvm::AllocaInst *address, *size;
+        llvm::AllocaInst *heap;  ///< the address while it must be freed
+        std::string alias;       ///< what its first user is called
     };
     struct Allocation {
         llvm::AllocaInst *slot = nullptr;  ///< holds the address while it must be freed
@@ -200,6 +201,7 @@ private:
     Value *call_malloc(Value *bytes);
     FrameBuffer frame_buffer(const std::string &name);
     Value *grow_frame_buffer(const Allocate *op, Value *bytes, const FrameBuffer &buffer);
+    Value *new_frame_block(Value *bytes, const FrameBuffer &buffer);
     void free_allocation(const std::string &name);
     llvm::AllocaInst *cleanup_slot(const std::string &function, bool on_success);
     void emit_cleanups(bool success);
@@ -231,6 +233,7 @@ private:
     Scope<Value *> wide_;  ///< lets in 64 bits; null where there is no more to it than the 32
     std::map<std::string, int> host_alignment_;
     std::vector<FrameBuffer> free_frame_buffers_;
+    llvm::AllocaInst *frame_bytes_ = nullptr;  ///< how much of the stack such blocks have taken
     std::map<std::string, std::string> alias_names_;  ///< of what shares storage with another
     std::map<std::string, llvm::StructType *> struct_types_;
     Scope<Allocation *> allocations_;

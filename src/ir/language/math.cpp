@@ -177,33 +177,35 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return result;
 }
 
-/// sin(x + quarter_turns * pi / 2): x is a whole number k of quarter turns and a rest y of at most
-/// pi / 4 in size, so the result is sin y, cos y, -sin y or -cos y. pi / 2 is subtracted in three
-/// parts, the first two of so few digits that their products with k are exact.
-Expr fast_sin_of_quarter(const Expr &x, int quarter_turns) {
-    const Expr k = round(x * 0.636619772f);
-    const Expr y =
-        ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
+/// sin(y) * (-1)^k, where y is x less k half turns, of at most a quarter turn in size. `half_turns`
+/// is k, or k + 1/2. pi is subtracted in three parts, the first two of so few digits that their
+/// products with it are exact.
+Expr sine_of_rest(const Expr &x, const Expr &half_turns, const Expr &k) {
+    const Expr y = ((x - half_turns * 3.140625f) - half_turns * 9.67502593994140625e-4f) -
+                   half_turns * 1.509957990e-7f;
     const Expr z = y * y;
-    const Expr sine = y * polynomial(z, {1.0f, -0.16666650772094727f, 0.00833201128989458f,
-                                         -0.00019500676717143506f});
-    const Expr cosine = polynomial(
-        z, {1.0f, -0.5f, 0.04166661575436592f, -0.001388657372444868f, 2.4375745852012187e-05f});
-    const Expr quadrant = cast(Int(32, x.type().lanes()), k) + quarter_turns;
-    const Expr magnitude = select((quadrant & 1) == 1, cosine, sine);
-    return select((quadrant & 2) == 2, -magnitude, magnitude);
+    // The smallest largest error relative to sin(y): 6e-9.
+    const Expr sine = y * polynomial(z, {1.0f, -0.16666659712791443f, 0.008333064615726471f,
+                                         -0.00019809474179055542f, 2.6054801764985314e-06f});
+    const Expr is_odd = (cast(Int(32, x.type().lanes()), k) & 1) == 1;
+    return select(is_odd, -sine, sine);
 }
+
+constexpr float half_turns_in_one = 0.318309886f;
 
 }  // namespace
 
 Expr fast_sin(const Expr &x) {
     check_float32("fast_sin", x);
-    return fast_sin_of_quarter(x, 0);
+    const Expr k = round(x * half_turns_in_one);
+    return sine_of_rest(x, k, k);
 }
 
 Expr fast_cos(const Expr &x) {
     check_float32("fast_cos", x);
-    return fast_sin_of_quarter(x, 1);
+    // cos((k + 1/2) pi + y) is -sin(y) * (-1)^k.
+    const Expr k = round(x * half_turns_in_one - 0.5f);
+    return sine_of_rest(x, k + 0.5f, k + 1.0f);
 }
 
 // x = m * 2^e with m from sqrt(1/2) to sqrt(2), whose lower end has the bits 0x3f3504f3; log x =

@@ -248,10 +248,30 @@ TEST_F(Statements, StackStorageOfUnknownSizeIsReused) {
     Stmt body = loop("i", 0, 10, allocate("g", int_var("n"), inner, MemoryType::Stack));
     auto library =
         load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, body));
-    std::vector<int> out(10);
-    EXPECT_EQ(library->function<int(int *, int)>("f")(out.data(), 100), 0);
-    EXPECT_EQ(out[9], 9);
-    EXPECT_EQ(runtime_.allocations, 1);
+    // On the stack as long as there is room, then on the heap.
+    for (const int n : {1, 100, 4000, 4080, 4096, 100000}) {
+        std::vector<int> out(10);
+        runtime_.allocations = 0;
+        EXPECT_EQ(library->function<int(int *, int)>("f")(out.data(), n), 0);
+        EXPECT_EQ(out[9], 9);
+        EXPECT_EQ(runtime_.allocations, n > 4080 ? 1 : 0) << n;
+    }
+}
+
+TEST_F(Statements, StackStorageOfUnknownSizeThatGrows) {
+    const Expr i = int_var("i"), size = i * int_var("n") + 1;
+    Stmt inner = Block::make(store("g", i, i * int_var("n")),
+                             store("out", load_int("g", i * int_var("n")), i));
+    auto library =
+        load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))},
+                          loop("i", 0, 10, allocate("g", size, inner, MemoryType::Stack))));
+    for (const auto &[n, allocations] : {std::pair(10, 0), {200, 4}, {5000, 9}}) {
+        std::vector<int> out(10);
+        runtime_.allocations = 0;
+        EXPECT_EQ(library->function<int(int *, int)>("f")(out.data(), n), 0);
+        EXPECT_EQ(out[9], 9);
+        EXPECT_EQ(runtime_.allocations, allocations) << n;
+    }
 }
 
 TEST_F(Statements, ParallelLoopsSeeTheirClosure) {
