@@ -177,12 +177,20 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return result;
 }
 
+/// x - n * (high + low), where n * high is exact: in this order, whatever is done with x.
+Expr reduced(const Expr &x, const Expr &n, float high, float low) {
+    const Type t = x.type();
+    const auto less = [&](const Expr &from, float part) {
+        const Expr product = Call::make(t, Intrinsic::strict_mul, {n, make_const(t, double(part))});
+        return Call::make(t, Intrinsic::strict_sub, {from, product});
+    };
+    return less(less(x, high), low);
+}
+
 /// sin(y) * (-1)^k, where y is x less k half turns, of at most a quarter turn in size. `half_turns`
-/// is k, or k + 1/2. pi is subtracted in three parts, the first two of so few digits that their
-/// products with it are exact.
+/// is k, or k + 1/2.
 Expr sine_of_rest(const Expr &x, const Expr &half_turns, const Expr &k) {
-    const Expr y = ((x - half_turns * 3.140625f) - half_turns * 9.67502593994140625e-4f) -
-                   half_turns * 1.509957990e-7f;
+    const Expr y = reduced(x, half_turns, 3.140625f, 9.67653589793e-4f);
     const Expr z = y * y;
     // The smallest largest error relative to sin(y): 6e-9.
     const Expr sine = y * polynomial(z, {1.0f, -0.16666659712791443f, 0.008333064615726471f,
@@ -231,7 +239,7 @@ Expr fast_exp(const Expr &x) {
     const Type i32 = Int(32, x.type().lanes());
     const Expr limited = clamp(x, -87.4f, 89.5f);
     const Expr n = round(limited * 1.44269504f);
-    const Expr r = (limited - n * 0.693359375f) - n * -2.12194440e-4f;
+    const Expr r = reduced(limited, n, 0.693359375f, -2.12194440e-4f);
     const Expr two_exp_r =
         polynomial(r, {2.0000002384185791f, 1.9999994039535522f, 0.99997788667678833f,
                        0.33335149288177490f, 0.08383086323738098f, 0.01659528911113739f});

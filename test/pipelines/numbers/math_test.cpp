@@ -179,6 +179,32 @@ TEST(Math, fast_approximations) {
     }
 }
 
+// As near as ir/language/math.h says, also where code generation may change the order of operations.
+TEST(Math, fast_approximations_of_large_values) {
+    for (const Target &t : targets()) {
+        Var x("x");
+        Func f("f");
+        const Expr angle = cast<float>(x) * 3.9f, exponent = cast<float>(x) * 0.042f;
+        f(x) = Tuple(fast_sin(angle), fast_cos(angle), fast_exp(exponent), fast_log(angle));
+        f.vectorize(x, 8);
+        Buffer<float> sine(4096), cosine(4096), exponential(4096), logarithm(4096);
+        sine.set_min(-2048);
+        cosine.set_min(-2048);
+        exponential.set_min(-2048);
+        logarithm.set_min(-2048);
+        f.realize({sine, cosine, exponential, logarithm}, t);
+        for (int i = -2048; i < 2048; i++) {
+            const float a = float(i) * 3.9f, e = float(i) * 0.042f;
+            ASSERT_NEAR(sine(i), std::sin(double(a)), 3e-6) << a << " on " << t.to_string();
+            ASSERT_NEAR(cosine(i), std::cos(double(a)), 3e-6) << a << " on " << t.to_string();
+            ASSERT_NEAR(exponential(i) / std::exp(double(e)), 1, 3e-6) << e;
+            if (i > 0) {
+                ASSERT_NEAR(logarithm(i) / std::log(double(a)), 1, 3e-6) << a;
+            }
+        }
+    }
+}
+
 TEST(Math, of_what_is_no_number) {
     const float infinity = std::numeric_limits<float>::infinity();
     const std::vector<float> values = {0.0f, -1.5f, infinity, -infinity,
