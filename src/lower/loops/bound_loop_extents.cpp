@@ -2,6 +2,7 @@
 #include "lower/loops/bound_loop_extents.h"
 
 #include <optional>
+#include <utility>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -46,13 +47,22 @@ private:
     }
 
     Stmt visit(const For *op) override {
-        const bool wanted =
-            op->for_type == ForType::Unrolled || op->for_type == ForType::Vectorized;
         const Stmt body = inside_of(op);
         const Expr extent = simplify(op->extent);
+        const bool copied =
+            op->for_type == ForType::Unrolled || op->for_type == ForType::Vectorized;
+        if (!is_const(extent) && copied) {
+            return run_to_bound(op, extent, body);
+        }
+        if (!is_const(extent) && may_be_condition(op) && at_most_one(extent)) {
+            return IfThenElse::make(simplify(extent > 0), LetStmt::make(op->name, op->min, body));
+        }
+        return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
+    }
+
+    Stmt run_to_bound(const For *op, const Expr &extent, const Stmt &body) const {
         const int64_t most = op->for_type == ForType::Vectorized ? max_bounded_lanes : max_copies;
-        const std::optional<int64_t> bound =
-            wanted && !is_const(extent) ? bound_of(extent) : std::nullopt;
+        const std::optional<int64_t> bound = bound_of(extent);
         if (!bound || *bound > most) {
             return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
         }
@@ -63,9 +73,22 @@ private:
                     IfThenElse::make(guard, body));
     }
 
+    /// Loops of kernels may hold barriers, which conditions must not.
+    bool may_be_condition(const For *op) const {
+        return op->for_type == ForType::Serial && op->partition != Partition::Always && !kernel_;
+    }
+
+    bool at_most_one(const Expr &extent) const {
+        const std::optional<int64_t> bound = bound_of(extent);
+        return bound && *bound <= 1;
+    }
+
     Stmt inside_of(const For *op) {
         const KnownHere::Inside inside(known_, op);
-        return mutate(op->body);
+        const bool outer = std::exchange(kernel_, kernel_ || is_gpu(op->for_type));
+        const Stmt body = mutate(op->body);
+        kernel_ = outer;
+        return body;
     }
 
     std::optional<int64_t> bound_of(const Expr &extent) const {
@@ -78,6 +101,7 @@ private:
     }
 
     KnownHere known_;
+    bool kernel_ = false;
 };
 
 }  // namespace

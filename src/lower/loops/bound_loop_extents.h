@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bound_loop_extents: makes unrolled and vectorized loops whose extent is not constant run to a
-// constant bound of it.
+// constant bound of it, and serial loops that run once at most conditions.
 #pragma once
 
 #include "lower/context.h"
@@ -16,6 +16,16 @@ namespace calotype {
 ///
 /// The bound may follow from lets and conditions around the loop. A loop without one stays as it
 /// is. Vectors get no more than 1024 lanes, unrolled loops no more than 65536 copies.
+///
+/// A serial loop of one iteration or none is a condition, as where a choice narrows what is computed
+/// of a single point. Unrolled code would have a loop for each copy, and steady states for each:
+///
+///     for x in [max(y, 0), max(y, 0) + n) {      if (0 < n) {
+///       f[x] = x                             ->    let x = max(y, 0)
+///     }                                            f[x] = x
+///                                                }
+///
+/// Not in kernels, as it may hold barriers, and not where Partition::Always is asked of it.
 ///
 /// Requires:    extents are simplified.
 /// Establishes: the extent of an unrolled or vectorized loop is constant, or nothing bounds it.
