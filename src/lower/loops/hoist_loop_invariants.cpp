@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/hoist_loop_invariants.h"
 
+#include <map>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -130,27 +133,41 @@ public:
         if (body.same_as(loop_->body)) {
             return loop_;
         }
-        Stmt s = with(loop_, &For::body, body);
-        for (auto it = lifted_.rbegin(); it != lifted_.rend(); ++it) {
-            s = LetStmt::make(it->name, it->value, s);
-        }
-        return s;
+        return in_lets(lifted_, with(loop_, &For::body, body));
     }
 
     Expr mutate(const Expr &e) override {
-        if (!e.defined() || !can_move_.ask(e)) {
-            return Mutator::mutate(e);
+        if (!e.defined() || in_expression_) {
+            return e.defined() ? hoisted(e) : e;
         }
-        // No kernel takes vectors from the host.
-        if (is_work(e) && (e.type().is_scalar() || (!has_kernels_ && is_costly(e)))) {
-            return lift(e);
-        }
-        return Mutator::mutate(e);
+        in_expression_ = true;
+        const Expr result = hoisted(known_.empty() ? e : substitute(known_, e));
+        in_expression_ = false;
+        return result;
     }
     using Mutator::mutate;
 
 private:
     using Mutator::visit;
+
+    struct Named {
+        std::string name;
+        Expr value;
+    };
+
+    Expr hoisted(const Expr &e) {
+        // No kernel takes vectors from the host.
+        const bool moves = can_move_.ask(e) && is_work(e) &&
+                           (e.type().is_scalar() || (!has_kernels_ && is_costly(e)));
+        return moves ? lift(e) : Mutator::mutate(e);
+    }
+
+    static Stmt in_lets(const std::vector<Named> &lets, Stmt s) {
+        for (auto it = lets.rbegin(); it != lets.rend(); ++it) {
+            s = LetStmt::make(it->name, it->value, s);
+        }
+        return s;
+    }
 
     Expr visit(const Let *op) override {
         const Expr value = mutate(op->value);
@@ -164,12 +181,39 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         const Expr value = mutate(op->value);
-        if (!is_known_outside(value)) {
-            const Stmt body = mutate(op->body);
-            const bool same = value.same_as(op->value) && body.same_as(op->body);
-            return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+        const bool is_known = is_known_outside(value);
+        const Stmt body = with_meaning(op->name, is_known ? value : Expr(), op->body);
+        if (is_known) {
+            return body;
         }
-        return mutate(substitute(op->name, value, op->body));
+        const bool same = value.same_as(op->value) && body.same_as(op->body);
+        return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+    }
+
+    Stmt visit(const For *op) override {
+        const Expr min = mutate(op->min), extent = mutate(op->extent);
+        const Stmt body = with_meaning(op->name, Expr(), op->body);
+        const bool same =
+            min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
+        return same ? Stmt(op) : with(op, &For::min, min, &For::extent, extent, &For::body, body);
+    }
+
+    /// The body of a let or loop, in which the name means a value of the outside, or itself.
+    Stmt with_meaning(const std::string &name, const Expr &value, const Stmt &body) {
+        const auto around = known_.find(name);
+        const Expr before = around == known_.end() ? Expr() : around->second;
+        set_meaning(name, value);
+        const Stmt result = mutate(body);
+        set_meaning(name, before);
+        return result;
+    }
+
+    void set_meaning(const std::string &name, const Expr &value) {
+        if (value.defined()) {
+            known_[name] = value;
+        } else {
+            known_.erase(name);
+        }
     }
 
     /// A name of the outside or a constant: it can stand for the name of a let.
@@ -184,25 +228,24 @@ private:
                contains_kind(e, NodeKind::Mod);
     }
 
-    struct Lifted {
-        std::string name;
-        Expr value;
-    };
-
     Expr lift(const Expr &e) {
-        for (const Lifted &l : lifted_) {
-            if (equal(l.value, e)) {
-                return Variable::make(e.type(), l.name);
-            }
+        const auto [known, is_new] = names_.emplace(e, std::string());
+        if (is_new) {
+            known->second = ctx_.names.unique(loop_->name + ".invariant");
+            lifted_.push_back({known->second, e});
         }
-        lifted_.push_back({ctx_.names.unique(loop_->name + ".invariant"), e});
-        return Variable::make(e.type(), lifted_.back().name);
+        return Variable::make(e.type(), known->second);
     }
 
     const For *loop_;
     LowerContext &ctx_;
     const std::set<std::string> bound_;
-    std::vector<Lifted> lifted_;
+    std::vector<Named> lifted_;
+    std::map<Expr, std::string, ExprDeepLess> names_;  ///< of what is lifted
+    /// Lets whose values are names of the outside or constants. They are put into each expression of
+    /// a statement when it is come to: into all that follows a let, it would be once for each let.
+    std::map<std::string, Expr> known_;
+    bool in_expression_ = false;
     const bool has_kernels_;  ///< in the loop, as wholes
     CanMove can_move_;
 };
