@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "calotype.h"
+#include "ir/parser.h"
+#include "lower/context.h"
+#include "lower/loops/hoist_loop_invariants.h"
 
 namespace {
 std::atomic<uint64_t> allocations{0};
@@ -312,6 +315,27 @@ const std::vector<Kind> kinds = {
 
 INSTANTIATE_TEST_SUITE_P(All, CompileWork, testing::ValuesIn(kinds),
                          [](const auto &info) { return std::string(info.param.name); });
+
+/// What it takes to hoist from a loop with as many lets that it does not change, each used once.
+double work_of_hoisting(int lets) {
+    std::string text = "for (y, 0, h) {\n";
+    for (int i = 0; i < lets; i++) {
+        text += name("let a", i) + name(" = n * ", i + 2) + "\n";
+        text += name("allocate b", i) + "[int32, 8]\n" + name("b", i) + name("[y] = a", i) + "\n";
+    }
+    const Stmt loop = parse_stmt(text + "}\n");
+    LowerContext ctx;
+    const uint64_t before = allocations;
+    hoist_loop_invariants(loop, ctx);
+    return double(allocations - before);
+}
+
+TEST(HoistWork, grows_hardly_faster_than_the_lets_of_a_loop) {
+    const double one = work_of_hoisting(64), two = work_of_hoisting(128),
+                 four = work_of_hoisting(256);
+    EXPECT_LE((four - two) / (two - one), linear)
+        << one << ", " << two << " and " << four << " allocations";
+}
 
 }  // namespace
 }  // namespace calotype
