@@ -308,8 +308,10 @@ private:
         const Box provided = box_provided(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box required = box_required(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box touched = box_union(provided, required);
-        const bool self_contained = contains_all(provided, required);
-        if (self_contained && scheduled_windows_rest(op, touched)) {
+        const auto is_self_contained = [&] {
+            return contains_all(provided, required);
+        };
+        if (scheduled_windows_rest(op, touched) && is_self_contained()) {
             if (const Stmt body = search_inner(op->body); fold) {
                 return with_body(op, body);
             }
@@ -324,12 +326,17 @@ private:
             const Stmt body = f_.schedule().async ? waiting_for_room(op, touched) : op->body;
             return with_body(op, proven ? body : checked(body, op, touched));
         }
-        return self_contained ? with_body(op, search_inner(op->body)) : Stmt(op);
+        return is_self_contained() ? with_body(op, search_inner(op->body)) : Stmt(op);
     }
 
     bool contains_all(const Box &provided, const Box &required) const {
-        return !provided.empty() && (required.empty() || box_contains(provided, required) ||
-                                     box_contains(expanded(provided), expanded(required)));
+        for (size_t d = 0; d < required.size() && !provided.empty(); d++) {
+            const Box outer({provided[d]}), inner({required[d]});
+            if (!box_contains(outer, inner) && !box_contains(expanded(outer), expanded(inner))) {
+                return false;
+            }
+        }
+        return !provided.empty();
     }
 
     /// In terms of what is outside of the lets around.
