@@ -7,6 +7,13 @@ from typing import Any, Callable, Dict, Sequence
 
 from . import _core
 
+
+
+def _sign(e: Any) -> Any:
+    e = _core.Expr(e)
+    return _core.cast(e.type(), _core.select(e > 0, 1, e < 0, -1, 0))
+
+
 _functions: Dict[str, Callable[..., Any]] = {
     "absolute": _core.abs,
     "fabs": _core.abs,
@@ -35,10 +42,12 @@ _functions: Dict[str, Callable[..., Any]] = {
     "logical_and": operator.and_,
     "logical_not": _core.logical_not,
     "logical_or": operator.or_,
+    "logical_xor": lambda a, b: _core.logical_not(a) != _core.logical_not(b),
     "maximum": _core.max,
     "minimum": _core.min,
     "not_equal": operator.ne,
     "rint": _core.round,
+    "sign": _sign,
     "sin": _core.sin,
     "sinh": _core.sinh,
     "sqrt": _core.sqrt,
@@ -47,6 +56,12 @@ _functions: Dict[str, Callable[..., Any]] = {
     "tanh": _core.tanh,
     "trunc": _core.trunc,
 }
+
+# Those whose loops for objects are Python's operators.
+_operators = frozenset(
+    "add bitwise_and bitwise_or bitwise_xor divide floor_divide invert left_shift matmul mod multiply "
+    "negative positive power reciprocal remainder right_shift subtract true_divide".split()
+)
 
 
 def _clip(e: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -73,8 +88,12 @@ def _boxed(operand: Any) -> Any:
     if isinstance(operand, numpy.ndarray):
         return operand
     box = numpy.empty(1, object)
-    # A scalar of numpy would ask numpy for each operator; as an Expr it keeps its type.
-    box[0] = _core.Expr(operand) if isinstance(operand, numpy.generic) else operand
+    # A scalar of numpy would ask numpy for each operator. As an Expr it keeps its type, but for those
+    # that numpy makes of Python's numbers.
+    if isinstance(operand, (numpy.int64, numpy.float64)):
+        box[0] = operand.item()
+    else:
+        box[0] = _core.Expr(operand) if isinstance(operand, numpy.generic) else operand
     return box.reshape(())
 
 
@@ -83,16 +102,13 @@ def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: Dict[str, Any
     import numpy
 
     operands = [_boxed(i) for i in inputs]
-    function = _functions.get(ufunc.__name__)
-    if function and method == "__call__":
-        ufunc = numpy.frompyfunc(function, len(operands), 1)
-    try:
-        return getattr(ufunc, method)(*operands, **options)
-    except TypeError as error:
-        if "loop of ufunc does not support" in str(error):
-            name = f"numpy.{ufunc.__name__}"
-            error = TypeError(f"{name} has no counterpart for expressions of a pipeline")
-        raise error from None
+    name = ufunc.__name__
+    function = _functions.get(name)
+    if function:
+        ufunc = numpy.frompyfunc(function, ufunc.nin, 1)
+    elif name not in _operators and ufunc is getattr(numpy, name, None):
+        raise TypeError(f"numpy.{name} has no counterpart for expressions of a pipeline")
+    return getattr(ufunc, method)(*operands, **options)
 
 
 def apply_function(function: Any, args: Sequence[Any], options: Dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Expressions: types of operands, conversions, operators, what a bool of one says."""
 
+import math
 import warnings
 
 import calotype as ct
@@ -61,6 +62,31 @@ def test_numpy_scalars_of_the_default_types_are_as_numbers_of_python():
     assert g.realize([4, numpy.int64(2)])[three, 1] == 50
     with pytest.raises(ct.CompileError, match="300 does not fit in the uint8"):
         ct.u8(x) + numpy.int64(300)
+
+
+def test_numpy_scalars_are_the_same_on_both_sides():
+    numpy = pytest.importorskip("numpy")
+    x = ct.Var()
+    d, u = ct.f64(x), ct.u8(x)
+    assert str(numpy.float64(0.1) * d) == str(0.1 * d)
+    assert str(numpy.int64(3) * u) == str(3 * u)
+    assert str(numpy.float64(0.1) + ct.f32(x)) == str(0.1 + ct.f32(x))
+
+
+def test_functions_of_python():
+    e = ct.f32(ct.Var("x"))
+    for made, expected in [
+        (math.floor(e), ct.floor(e)),
+        (math.ceil(e), ct.ceil(e)),
+        (round(e), ct.round(e)),
+        (divmod(e, 2)[0], e // 2),
+        (divmod(e, 2)[1], e % 2),
+        (divmod(2, e)[1], 2 % e),
+    ]:
+        assert str(made) == str(expected)
+    for function in (float, int, lambda e: round(e, 2)):
+        with pytest.raises(TypeError):
+            function(e)
 
 
 def test_a_float_that_float32_changes_visibly_is_warned_of():
@@ -179,10 +205,12 @@ def test_functions_of_numpy():
         (lambda: numpy.float32(1) <= e, e >= ct.f32(1)),
         (lambda: numpy.logical_and(b, numpy.logical_not(b)), b & ~b),
         (lambda: numpy.isnan(e), ct.is_nan(e)),
+        (lambda: numpy.logical_xor(b, b), ~b != ~b),
+        (lambda: numpy.sign(x), ct.select(x > 0, 1, x < 0, -1, 0)),
     ]:
         assert isinstance(function(), ct.Expr)
         assert str(function()) == str(expected)
-    for name in ("cbrt", "expm1"):
+    for name in ("cbrt", "expm1", "fmax", "fmod", "float_power", "copysign"):
         with pytest.raises(TypeError, match=f"numpy.{name} has no counterpart for expressions"):
             getattr(numpy, name)(*[x] * getattr(numpy, name).nin)
 

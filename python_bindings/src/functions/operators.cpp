@@ -92,6 +92,10 @@ void define_arithmetic() {
         Operands o(x, y);
         return o.a % o.b;
     });
+    define_both("divmod", [](ExprArg x, ExprArg y) {
+        Operands o(x, y);
+        return std::make_pair(floor_divide(x, y), o.a % o.b);
+    });
     define_both("pow", [](ExprArg x, ExprArg y) { return pow(x, y); });
 }
 
@@ -143,6 +147,12 @@ void define_unary() {
     define("__neg__", [](ExprArg x) { return -x.get(); });
     define("__pos__", [](ExprArg x) { return x.get(); });
     define("__abs__", [](ExprArg x) { return abs(x); });
+    // Not __trunc__, by which int() would ask.
+    define("__floor__", [](ExprArg x) { return floor(x); });
+    define("__ceil__", [](ExprArg x) { return ceil(x); });
+    // No operator: with a number of digits this raises.
+    (*made)["__round__"] = nb::cpp_function([](ExprArg x) { return round(x); }, nb::is_method(),
+                                            nb::name("__round__"));
     define("__invert__", [](ExprArg x) {
         const Expr e = x;
         return e.type().is_bool() ? !e : ~e;
