@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of Python that pipelines call, as if they were C functions."""
 
+import builtins
 from typing import Any, Callable, List, Optional
 
 from . import _core
-from ._errors import CompileError
+from ._errors import ArgumentError, CompileError
 
 __all__ = ["ExternFunction", "extern_function"]
 
@@ -34,6 +35,18 @@ def _c_type(what: str, type: Any) -> Any:
     return getattr(ctypes, found)
 
 
+def _check_result(function: Callable, type: Any, c_type: Any, value: Any) -> None:
+    """That the C type can hold what the function has returned; ctypes would take the low bits."""
+    name = getattr(function, "__qualname__", repr(function))
+    shown = f"the result of extern function '{name}' is {value!r} ({builtins.type(value).__name__})"
+    try:
+        kept = c_type(value).value
+    except TypeError:
+        raise ArgumentError(f"{shown}, must be a number ({type})") from None
+    if type.is_int_or_uint() and not type.is_bool() and kept != value:
+        raise ArgumentError(f"{shown}, which does not fit in {type}")
+
+
 class ExternFunction:
     """What Pipeline.set_jit_externs takes for a name. What the function raises, the run raises that has
     called it; the pipeline goes on with `on_error`, by default 0, or -1 for a function that takes
@@ -55,7 +68,7 @@ class ExternFunction:
         def call(*values: Any) -> Any:
             try:
                 value = function(*values)
-                result_type(value)
+                _check_result(function, result, result_type, value)
                 return value
             except BaseException as e:  # noqa: BLE001
                 _core._keep_raised(e)

@@ -293,13 +293,25 @@ def test_exceptions_of_functions_that_are_called():
 
 
 def test_what_an_extern_function_returns_is_checked():
-    f = ct.Func("text")
-    f[x] = ct.extern_call("gives_text", ct.Int(32), [x])
-    p = ct.Pipeline(f)
-    gives_text = ct.extern_function(ct.Int(32), [ct.Int(32)])(lambda i: "text")
-    p.set_jit_externs({"gives_text": gives_text})
-    with pytest.raises(TypeError):
-        p.realize([2])
+    def run(value, t):
+        f = ct.Func("called")
+        f[x] = ct.extern_call("gives", t, [x])
+        p = ct.Pipeline(f)
+
+        @ct.extern_function(t, [ct.Int(32)])
+        def gives(i):
+            return value
+
+        p.set_jit_externs({"gives": gives})
+        return p.realize([1])[0]
+
+    for value, t in (("text", ct.Int(32)), (2.5, ct.UInt(8)), ("1", ct.Float(32))):
+        with pytest.raises(ct.ArgumentError, match=f"gives' is .*{value}.*, must be a number \\({t}"):
+            run(value, t)
+    for value, t in ((2**40, ct.Int(32)), (-1, ct.UInt(8)), (256, ct.UInt(8))):
+        with pytest.raises(ct.ArgumentError, match=f"is {value} .*, which does not fit in {t}"):
+            run(value, t)
+    assert run(255, ct.UInt(8)) == 255 and run(3, ct.Float(32)) == 3.0 and run(0.1, ct.Float(64)) == 0.1
 
 
 def test_types_that_there_are_not():
