@@ -15,6 +15,7 @@ from ._errors import ArgumentError
 __all__ = ["Op", "op"]
 
 Shape = Tuple[int, ...]
+_symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 _types: Dict[str, torch.dtype] = {
     "bool": torch.bool,
@@ -31,7 +32,6 @@ _types: Dict[str, torch.dtype] = {
     "float32": torch.float32,
     "float64": torch.float64,
 }
-
 
 
 class _Parameter(NamedTuple):
@@ -117,7 +117,9 @@ class Op:
 
     def _compute(self, *inputs: Any) -> Any:
         results = self._fake(*inputs)
-        self._fill(*inputs, *(results if isinstance(results, tuple) else (results,)))
+        filled = results if isinstance(results, tuple) else (results,)
+        if any(r.numel() for r in filled):
+            self._fill(*inputs, *filled)
         return results
 
     def _fake(self, *inputs: Any) -> Any:
@@ -134,9 +136,10 @@ class Op:
             given = [tuple(i.shape) if isinstance(i, torch.Tensor) else i for i in inputs]
             shapes = self.shapes(*given)
             return [shapes] if len(self.outputs) == 1 else list(shapes)
-        given = [
-            tuple(int(e) for e in i.shape) if isinstance(i, torch.Tensor) else i for i in inputs
-        ]
+        sizes = [tuple(i.shape) if isinstance(i, torch.Tensor) else i for i in inputs]
+        return _symbolic_shapes(self, sizes) or self._known_shapes(_with_numbers(sizes, {}))
+
+    def _known_shapes(self, given: Sequence[Any]) -> List[Shape]:
         key = tuple(given)
         found = self._known.get(key)
         if found is None:
@@ -184,7 +187,7 @@ def _find_shapes(op: Op, given: Sequence[Any]) -> List[Shape]:
             for (low, extent), have in zip(range_, shape)
         )
 
-    if is_enough(shapes):
+    if is_enough(shapes) or not all(all(b) for b in buffers):
         return shapes
     for number, p in enumerate(op.outputs):
         for axis in range(p.dimensions):
@@ -220,6 +223,68 @@ def _largest_extent(
         else:
             too_much = middle
     return tuple(enough if i == axis else e for i, e in enumerate(shapes[number]))
+
+
+def _symbolic_shapes(op: Op, sizes: Sequence[Any]) -> Optional[List[Any]]:
+    """The shapes for sizes that torch leaves open while it traces: each extent a constant, or that of an
+    input and a constant, as for all of several sizes that are tried. None if there is nothing open, or
+    it is not so."""
+    symbols = {s.node.expr: s for s in _flat(sizes) if isinstance(s, _symbols)}
+    if not symbols:
+        return None
+    tried = [_with_numbers(sizes, values) for values in _values_to_try(symbols)]
+    try:
+        found = [op._known_shapes(given) for given in tried]
+    except ArgumentError:
+        return None
+    shapes = []
+    for number, p in enumerate(op.outputs):
+        extents = [[f[number][axis] for f in found] for axis in range(p.dimensions)]
+        shapes.append(tuple(_extent_in_symbols(sizes, tried, e) for e in extents))
+    return None if any(e is None for e in _flat(shapes)) else shapes
+
+
+def _extent_in_symbols(
+    sizes: Sequence[Any], tried: Sequence[Sequence[Any]], extents: Sequence[int]
+) -> Any:
+    if len(set(extents)) == 1:
+        return extents[0]
+    for number, shape in enumerate(sizes):
+        for axis in range(len(shape) if isinstance(shape, tuple) else 0):
+            differences = {e - given[number][axis] for e, given in zip(extents, tried)}
+            if len(differences) == 1:
+                return shape[axis] + differences.pop()
+    return None
+
+
+def _values_to_try(symbols: Dict[Any, Any]) -> List[Dict[Any, Any]]:
+    """One symbol at a time is changed, and then all of them."""
+    usual = {s: v.node.hint if v.node.has_hint() else 64 for s, v in symbols.items()}
+    others = {s: _other_numbers(v) for s, v in usual.items()}
+    changed = [{**usual, s: n} for s, numbers in others.items() for n in numbers]
+    return [usual, *changed, {s: numbers[-1] for s, numbers in others.items()}]
+
+
+def _other_numbers(value: Any) -> List[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    return [value + 1, value + 7, 4 * value + 3]
+
+
+def _with_numbers(sizes: Sequence[Any], values: Dict[Any, Any]) -> List[Any]:
+    """Numbers in place of symbols: these, or those that torch then takes for granted."""
+
+    def number_of(size: Any) -> Any:
+        if not isinstance(size, _symbols):
+            return size
+        known = values.get(size.node.expr)
+        return known if known is not None else size.node.pytype(size)
+
+    return [tuple(map(number_of, s)) if isinstance(s, tuple) else number_of(s) for s in sizes]
+
+
+def _flat(sizes: Sequence[Any]) -> List[Any]:
+    return [e for s in sizes for e in (s if isinstance(s, tuple) else (s,))]
 
 
 _libraries: Dict[str, Any] = {}

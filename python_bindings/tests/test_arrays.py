@@ -55,6 +55,42 @@ def test_all_types_there_and_back(dtype):
     assert numpy.array_equal(out, a)
 
 
+def test_bfloat16_of_ml_dtypes():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    a = numpy.array([[0, 1, 1.5], [2, 3, -4]], bfloat16)
+    b = ct.Buffer(a)
+    assert b.type() == ct.BFloat(16) and b[2, 1] == -4
+    for view in (b.numpy_view(), numpy.asarray(b), numpy.array(b)):
+        assert view.dtype == bfloat16 and (view == a).all()
+    numpy.asarray(b)[0, 0] = 7
+    assert a[0, 0] == 7
+    image = ct.ImageParam(ct.BFloat(16), 2, "image")
+    f = ct.Func()
+    f[x, y] = image[x, y] * 2
+    out = numpy.zeros_like(a)
+    f.compile_to_callable([image])(a, out)
+    assert (out == a * 2).all()
+    with pytest.raises(ct.ArgumentError, match="the array of float8_e4m3fn gives no view"):
+        ct.Buffer(numpy.zeros(3, pytest.importorskip("ml_dtypes").float8_e4m3fn))
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (1, 0, 3)])
+def test_arrays_without_elements(shape):
+    coordinates = ct.vars("x y z")[: len(shape)]
+    image = ct.ImageParam(ct.UInt(8), len(shape), "image")
+    f = ct.Func()
+    f[tuple(coordinates)] = image[tuple(coordinates)]
+    f.compile_to_callable([image])(numpy.zeros(shape, numpy.uint8), numpy.zeros(shape, numpy.uint8))
+
+
+def test_weak_references_to_buffers():
+    b = ct.Buffer(ct.Int(16), [4])
+    reference = weakref.ref(b)
+    assert reference() is b
+    del b
+    assert reference() is None
+
+
 @pytest.mark.parametrize(
     "letter, element",
     [("b", ctypes.c_int8), ("H", ctypes.c_uint16), ("q", ctypes.c_int64), ("d", ctypes.c_double)],

@@ -143,6 +143,24 @@ uint64_t number_of_stream(const void *stream) {
     return stream ? reinterpret_cast<uint64_t>(stream) : 1;
 }
 
+// What the array calls the type of its elements, as "bfloat16" or "torch.float32"; or nothing.
+std::string dtype_text(PyObject *object) {
+    const Ref dtype(attribute_of(object, "dtype"));
+    const Ref text(dtype ? PyObject_Str(dtype.get()) : nullptr);
+    const char *chars = text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
+    PyErr_Clear();
+    return chars ? chars : "";
+}
+
+// numpy has no type of its own for them, and says of those of ml_dtypes that they are two bytes.
+bool has_bfloat_elements(PyObject *object) {
+    return dtype_text(object) == "bfloat16";
+}
+
+const char *const negative_text =
+    "the array's elements are the negatives of those in its memory (torch's negative bit); pass "
+    "what resolve_neg() makes of it";
+
 const char *const mask_text =
     "the array has a mask, which pipelines do not know; pass its data or what filled() makes of it";
 
@@ -176,7 +194,10 @@ PyObject *call_dlpack(PyObject *object, PyObject *stream) {
         capsule = PyObject_Call(method.get(), nothing.get(), older.get());
     }
     if (!capsule) {
-        throw ArrayError("the array gives no view of its memory: " + take_python_error());
+        const std::string why = take_python_error();
+        const std::string dtype = dtype_text(object);
+        throw ArrayError("the array" + (dtype.empty() ? "" : " of " + dtype) +
+                         " gives no view of its memory: " + why);
     }
     return capsule;
 }
@@ -271,14 +292,19 @@ Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, Asked
     if (use == ViewFor::call && import_numpy(object)) {
         return Imported::done;
     }
-    if (PyObject_CheckBuffer(object) && import_buffer(object)) {
-        if (!is_known_numpy_class(object)) {
-            check_mask(object);
+    if (PyObject_CheckBuffer(object)) {
+        const bool is_done =
+            import_buffer(object) || (has_bfloat_elements(object) && import_interface(object));
+        if (is_done) {
+            if (!is_known_numpy_class(object)) {
+                check_mask(object);
+            }
+            return Imported::done;
         }
-        return Imported::done;
     }
     if (const dlpack::ExchangeApi *api = exchange_api_of(object)) {
         import_exchange(object, *api, use, asked);
+        check_negative_bit(object);
         return Imported::done;
     }
     if (import_cuda_interface(object)) {
@@ -286,6 +312,9 @@ Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, Asked
     }
     if (has_attribute(object, "__dlpack__")) {
         const Imported done = import_dlpack(object, consumer);
+        if (done == Imported::done) {
+            check_negative_bit(object);
+        }
         if (done != Imported::nothing) {
             return done;
         }
@@ -356,7 +385,7 @@ bool Array::import_numpy(PyObject *object) {
 
 bool Array::import_buffer(PyObject *object) {
     if (PyObject_GetBuffer(object, &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
-        // Such as elements that have no format (bfloat16): another protocol may have them.
+        // Such as elements that have no format: another protocol may have them.
         PyErr_Clear();
         view_ = {};
         return false;
@@ -414,6 +443,25 @@ void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, Vi
     }
     if (status != 0) {
         throw ArrayError("the array gives no view of its memory: " + take_python_error());
+    }
+}
+
+// Imaginary parts of conjugated arrays of torch: every second element of the memory of others, to be
+// negated. DLPack says nothing of it. Rows of neighbours are not asked, which most arrays are.
+void Array::check_negative_bit(PyObject *object) const {
+    if (type.code != calotype_type_float) {
+        return;
+    }
+    for (int i = 0; i < dimensions; i++) {
+        if (extent[i] > 1 && stride[i] % 2 != 0) {
+            return;
+        }
+    }
+    const Ref method(attribute_of(object, "is_neg"));
+    const Ref is_negative(method ? PyObject_CallNoArgs(method.get()) : nullptr);
+    PyErr_Clear();
+    if (is_negative.get() == Py_True) {
+        throw ArrayError(negative_text);
     }
 }
 
@@ -492,7 +540,7 @@ bool Array::import_interface(PyObject *object) {
     if (!interface || !PyDict_Check(interface.get())) {
         return false;
     }
-    take_interface(interface.get());
+    take_interface(object, interface.get());
     device = {dlpack::CPU, 0};
     if (!view_.obj) {
         Py_INCREF(object);
@@ -551,7 +599,7 @@ bool Array::import_cuda_interface(PyObject *object) {
     if (!names_stream && has_attribute(object, "__dlpack__")) {
         return false;
     }
-    take_interface(interface.get());
+    take_interface(object, interface.get());
     device = {dlpack::CUDA, 0};
     if (data) {
         device.id = cuda::place_of(reinterpret_cast<uint64_t>(data)).device;
@@ -581,7 +629,7 @@ void Array::take_cuda_stream(PyObject *interface) {
     has_stream = true;
 }
 
-void Array::take_interface(PyObject *interface) {
+void Array::take_interface(PyObject *object, PyObject *interface) {
     PyObject *shape = PyDict_GetItemString(interface, "shape");
     PyObject *where = PyDict_GetItemString(interface, "data");
     PyObject *strides = PyDict_GetItemString(interface, "strides");
@@ -611,7 +659,9 @@ void Array::take_interface(PyObject *interface) {
                       : format[1] == 'u' ? 'I'
                       : format[1] == 'f' ? 'f'
                                          : 'V';
-    type = type_of_letter(kind, size, format);
+    const bool is_bfloat = kind == 'V' && size == 2 && has_bfloat_elements(object);
+    type =
+        is_bfloat ? calotype_type_t{calotype_type_bfloat, 16} : type_of_letter(kind, size, format);
     check_dimensions(PyTuple_Size(shape));
     dimensions = int(PyTuple_Size(shape));
     take_interface_memory(where, PyDict_GetItemString(interface, "offset"));

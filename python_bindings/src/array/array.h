@@ -92,13 +92,14 @@ private:
     bool import_buffer(PyObject *object);
     void import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use,
                          AskedStream *asked);
+    void check_negative_bit(PyObject *object) const;
     Imported import_dlpack(PyObject *object, void *const *consumer);
     void take_capsule(PyObject *capsule);
     bool import_interface(PyObject *object);
     bool import_cuda_interface(PyObject *object);
     void take_cuda_stream(PyObject *interface);
     void take_tensor(const dlpack::Tensor &tensor);
-    void take_interface(PyObject *interface);
+    void take_interface(PyObject *object, PyObject *interface);
     void take_interface_memory(PyObject *where, PyObject *offset);
     void check_interface_memory() const;
     void set_dense_strides();

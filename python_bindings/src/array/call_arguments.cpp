@@ -27,6 +27,12 @@ void check_buffer(const ParameterInfo &p, calotype_type_t type, int dimensions) 
 
 // Elements that are in one place cannot all be results.
 void check_distinct(const ParameterInfo &p, int dimensions, const calotype_dimension_t *shape) {
+    const auto is_empty = [](const calotype_dimension_t &d) {
+        return d.extent == 0;
+    };
+    if (std::any_of(shape, shape + dimensions, is_empty)) {
+        return;
+    }
     for (int d = 0; d < dimensions; d++) {
         if (shape[d].stride == 0 && shape[d].extent > 1) {
             throw ArrayError(quoted(p) + " has stride 0 in dimension " + std::to_string(d) +

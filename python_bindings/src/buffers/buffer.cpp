@@ -210,7 +210,8 @@ void bind_buffer(nb::module_ &m) {
     nb::class_<Buffer<>> c(
         m, "Buffer", nb::type_slots(buffer_slots()),
         "An array, for use in pipelines and as their input and output. It shares "
-        "memory with other libraries' arrays.");
+        "memory with other libraries' arrays.",
+        nb::is_weak_referenceable());
     bind_constructors(c);
     bind_queries(c);
     bind_buffer_shape(c);

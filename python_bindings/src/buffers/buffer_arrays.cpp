@@ -204,6 +204,21 @@ nb::object numpy_view(nb::handle self, bool reverse_axes) {
     return reverse_axes ? view : view.attr("transpose")();
 }
 
+// numpy asks for this where the buffer protocol refuses: it has no format for the elements, or it
+// raises what is wrong.
+nb::object as_numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+    const bool has_format = !nb::cast<const Buffer<> &>(self).type().is_bfloat();
+    const nb::object view =
+        has_format ? nb::steal(PyMemoryView_FromObject(self.ptr())) : numpy_view(self, true);
+    if (!view.is_valid()) {
+        throw nb::python_error();
+    }
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    // Before version 2 numpy does not ask whether to copy.
+    return copy.is_none() ? numpy.attr("asarray")(view, dtype)
+                          : numpy.attr("array")(view, dtype, "copy"_a = copy);
+}
+
 }  // namespace
 
 Buffer<> buffer_of_array(nb::handle array, const std::string &name, bool reverse_axes) {
@@ -273,6 +288,10 @@ void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
     c.def_static(
         "__calotype_buffer__", []() { return nb::capsule(&api, BufferApi::capsule_name); },
         nb::sig("def __calotype_buffer__() -> typing.Any"));
+    c.def("__array__", &as_numpy_array, "dtype"_a.none() = nb::none(), nb::kw_only(),
+          "copy"_a.none() = nb::none(),
+          nb::sig("def __array__(self, dtype: typing.Any = None, *, copy: typing.Any = None) -> "
+                  "typing.Any"));
     c.def("numpy_view", &numpy_view, "reverse_axes"_a = true,
           "A numpy array that shares the memory, its axes in the opposite order (x last).",
           nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"));
