@@ -152,3 +152,32 @@ def test_the_images_of_a_module():
     assert (copy[2, 1], copy[0, 0]) == (-9, 7)
     copy[0, 0] = 1
     assert [b[0, 0] for m in (module, *module.submodules()) for b in m.buffers()] == [7]
+
+
+def test_an_image_is_appended_to_a_module():
+    module = ct.Module("images", ct.Target("host"))
+    image = ct.Buffer(ct.Int(16), [3, 2], name="image")
+    image.set_min([5, 7])
+    image.fill(4)
+    module.append(image.transposed(0, 1))
+    image.fill(0)
+    (copy,) = module.buffers()
+    assert [(copy.dim(i).min(), copy.dim(i).extent()) for i in range(2)] == [(7, 2), (5, 3)]
+    assert copy[8, 7] == 4
+    with pytest.raises(ct.CompileError, match="an undefined buffer is embedded"):
+        module.append(ct.Buffer())
+
+
+def test_names_of_arguments_in_programs_for_halide():
+    f, g = ct.funcs("f g")
+    x, r = ct.Var("x"), ct.RDom([(0, 4)])
+    f[x] = x
+    g[x] = 0
+    g[r.x] += f[r.x]
+    f.store_at(f=g, rvar=r.x).compute_at(f=g, rvar=r.x)
+    result = ct.Buffer(ct.Int(32), [4])
+    g.realize(dst=result)
+    ct.Pipeline(g).realize(dst=result)
+    assert list(result) == [0, 1, 2, 3]
+    with pytest.raises(ct.CompileError, match="none.so"):
+        ct.load_plugin(lib_name="none.so")

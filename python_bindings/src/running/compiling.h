@@ -155,6 +155,14 @@ void bind_running(nb::class_<T> &c) {
          nb::sig("def realize(self, sizes: calotype._types.SizesOrBuffers = None, target: Target = "
                  "...) -> typing.Any"))
         .def(
+            "realize",
+            [](T &t, nb::object dst, const Target &target) {
+                return realize(pipeline_of(t), dst, target);
+            },
+            nb::kw_only(), "dst"_a, "target"_a = Target(),
+            nb::sig("def realize(self, *, dst: calotype._types.SizesOrBuffers, target: Target = "
+                    "...) -> typing.Any"))
+        .def(
             "infer_input_bounds",
             [](T &t, nb::object sizes, const Target &target) {
                 infer_input_bounds(pipeline_of(t), sizes, target);

@@ -45,6 +45,22 @@ nb::list buffers_of(const Module &module) {
     return result;
 }
 
+// A copy of the elements, with the shape.
+LoweredBuffer embedded(const Buffer<> &buffer) {
+    user_assert(buffer.defined()) << "an undefined buffer is embedded in a module";
+    const Buffer<> copy = buffer.copy();
+    const calotype_buffer_t &raw = *copy.raw_buffer();
+    LoweredBuffer result;
+    result.name = buffer.name();
+    result.type = copy.type();
+    for (int i = 0; i < raw.dimensions; i++) {
+        result.dimensions.push_back({raw.dim[i].min, raw.dim[i].extent, raw.dim[i].stride});
+    }
+    const auto *first = static_cast<const uint8_t *>(copy.data());
+    result.bytes.assign(first, first + copy.number_of_elements() * copy.type().bytes());
+    return result;
+}
+
 void bind_standalone_runtime(nb::module_ &m) {
     m.def(
         "compile_standalone_runtime",
@@ -81,6 +97,9 @@ void bind_module(nb::module_ &m) {
         .def("name", &Module::name)
         .def(
             "append", [](Module &self, const Module &other) { self.append(other); }, "module"_a)
+        .def(
+            "append", [](Module &self, const Buffer<> &b) { self.append(embedded(b)); }, "buffer"_a,
+            "Embeds a copy of the image in the code, by its name.")
         .def("buffers", &buffers_of, "Copies of the images that are embedded in the code.",
              nb::sig("def buffers(self) -> list[Buffer]"))
         .def("submodules", &Module::submodules)

@@ -75,7 +75,7 @@ void bind_autoschedulers(nb::module_ &m) {
                         "it schedules the Funcs of the pipeline, and may give a text that says "
                         "how.");
     m.def(
-        "load_plugin", [](const std::string &library) { load_plugin(library); }, "library"_a,
+        "load_plugin", [](const std::string &name) { load_plugin(name); }, "lib_name"_a,
         "Loads a shared library that registers generators, autoschedulers or handlers.");
 }
 

@@ -24,6 +24,10 @@ void bind_place(nb::class_<Func> &c, const char *name,
          name, [=](Func &f, const Func &g, LoopArg at) -> Func & { return (f.*with_loop)(g, at); },
          "f"_a, "var"_a, same_object)
         .def(
+            name,
+            [=](Func &f, const Func &g, LoopArg at) -> Func & { return (f.*with_loop)(g, at); },
+            "f"_a, nb::kw_only(), "rvar"_a, same_object)
+        .def(
             name, [=](Func &f, LoopLevel level) -> Func & { return (f.*with_level)(level); },
             "loop_level"_a, same_object);
 }
