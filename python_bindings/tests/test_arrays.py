@@ -70,6 +70,9 @@ def test_bfloat16_of_ml_dtypes():
     out = numpy.zeros_like(a)
     f.compile_to_callable([image])(a, out)
     assert (out == a * 2).all()
+    # The memory of a scalar is not its own.
+    with pytest.raises(TypeError, match="is no array"):
+        ct.Buffer(bfloat16(3))
     with pytest.raises(ct.ArgumentError, match="the array of float8_e4m3fn gives no view"):
         ct.Buffer(numpy.zeros(3, pytest.importorskip("ml_dtypes").float8_e4m3fn))
 

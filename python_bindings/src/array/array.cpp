@@ -157,6 +157,16 @@ bool has_bfloat_elements(PyObject *object) {
     return dtype_text(object) == "bfloat16";
 }
 
+// They have an interface, too: of memory that is gone when they have said where it is.
+bool is_numpy_scalar(PyObject *object) {
+    const Ref name(PyUnicode_FromString("numpy"));
+    const Ref numpy(name ? PyImport_GetModule(name.get()) : nullptr);
+    const Ref scalars(numpy ? attribute_of(numpy.get(), "generic") : nullptr);
+    const bool is_it = scalars && PyObject_IsInstance(object, scalars.get()) == 1;
+    PyErr_Clear();
+    return is_it;
+}
+
 const char *const negative_text =
     "the array's elements are the negatives of those in its memory (torch's negative bit); pass "
     "what resolve_neg() makes of it";
@@ -537,7 +547,7 @@ void Array::set_dense_strides() {
 
 bool Array::import_interface(PyObject *object) {
     Ref interface(attribute_of(object, "__array_interface__"));
-    if (!interface || !PyDict_Check(interface.get())) {
+    if (!interface || !PyDict_Check(interface.get()) || is_numpy_scalar(object)) {
         return false;
     }
     take_interface(object, interface.get());
