@@ -20,7 +20,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _core
-from ._errors import ArgumentError, CompileError
+from ._errors import ArgumentError, CompileError, Error
 
 __all__ = [
     "Generator",
@@ -48,6 +48,17 @@ def _types(given: Any) -> Optional[List[_core.Type]]:
         return None
     listed = given if isinstance(given, (list, tuple)) else [given]
     return [_PYTHON_TYPES.get(t, t) if isinstance(t, type) else t for t in listed]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and types of numpy as those of Python and of the language."""
+    if isinstance(value, type) or hasattr(value, "isnative"):
+        try:
+            return _PYTHON_TYPES.get(value) or _core.cast(value, 0).type()
+        except (Error, TypeError):
+            return value
+    is_scalar = hasattr(value, "dtype") and getattr(value, "shape", None) == ()
+    return value.item() if is_scalar and hasattr(value, "item") else value
 
 
 class _Member:
@@ -78,7 +89,7 @@ class GeneratorParam(_Member):
     kind = "param"
 
     def __init__(self, default: Any):
-        self.default = _PYTHON_TYPES.get(default, default) if isinstance(default, type) else default
+        self.default = _plain(default)
 
     def _parse(self, text: str) -> Any:
         if isinstance(self.default, bool):
@@ -164,12 +175,11 @@ def active_generator_context() -> GeneratorContext:
 
 
 def _param_text(name: str, value: Any) -> str:
+    value = _plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return ",".join(_param_text(name, v) for v in value)
-    if isinstance(value, type) and value in _PYTHON_TYPES:
-        value = _PYTHON_TYPES[value]
     if isinstance(value, (int, float, str, _core.Type)):
         return str(value)
     raise CompileError(f"generator parameter '{name}' is given {value!r}, no value of a parameter")

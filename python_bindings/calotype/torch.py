@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import torch
 
-from ._errors import ArgumentError
+from ._errors import ArgumentError, Error
 
 __all__ = ["Op", "op"]
 
@@ -235,7 +235,7 @@ def _symbolic_shapes(op: Op, sizes: Sequence[Any]) -> Optional[List[Any]]:
     tried = [_with_numbers(sizes, values) for values in _values_to_try(symbols)]
     try:
         found = [op._known_shapes(given) for given in tried]
-    except ArgumentError:
+    except Error:
         return None
     shapes = []
     for number, p in enumerate(op.outputs):

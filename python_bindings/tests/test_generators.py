@@ -99,6 +99,37 @@ def test_errors_of_call():
             call()
 
 
+def test_generator_params_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    seen = []
+
+    @ct.generator(name="of_numpy")
+    class OfNumpy:
+        number = ct.GeneratorParam(numpy.int64(3))
+        factor = ct.GeneratorParam(numpy.float32(0.5))
+        fast = ct.GeneratorParam(numpy.bool_(True))
+        kind = ct.GeneratorParam(numpy.uint8)
+        result = ct.OutputBuffer(ct.Int(32), 1)
+
+        def generate(self):
+            seen.append((self.number, self.factor, self.fast, self.kind))
+            self.result[x] = x
+
+    OfNumpy.call()
+    params = {"number": numpy.uint8(7), "factor": numpy.float64(2), "fast": numpy.bool_(False)}
+    OfNumpy.call(generator_params={**params, "kind": numpy.dtype("int16")})
+    assert seen == [(3, 0.5, True, ct.UInt(8)), (7, 2.0, False, ct.Int(16))]
+    with pytest.raises(ct.CompileError, match="is no int64"):
+        OfNumpy.call(generator_params={"number": numpy.float32(1.5)})
+
+    @ct.generator(name="of_a_large_number")
+    class OfALargeNumber:
+        number = ct.GeneratorParam(2**70)
+
+    with pytest.raises(ct.CompileError, match="'number' has the default .* which does not fit in int64"):
+        OfALargeNumber.call()
+
+
 def test_generators_know_their_autoscheduler():
     chosen = ct.AutoschedulerParams("careful", {"parallelism": "3"})
     seen = []

@@ -24,7 +24,11 @@ std::unique_ptr<GeneratorParamBase> make_param(const std::string &name, nb::hand
         return std::make_unique<GeneratorParam<bool>>(name, nb::cast<bool>(value));
     }
     if (PyLong_Check(value.ptr())) {
-        return std::make_unique<GeneratorParam<int64_t>>(name, nb::cast<int64_t>(value));
+        int64_t number = 0;
+        user_assert(nb::try_cast(value, number))
+            << "generator parameter '" << name << "' has the default " << describe(value)
+            << ", which does not fit in int64";
+        return std::make_unique<GeneratorParam<int64_t>>(name, number);
     }
     if (PyFloat_Check(value.ptr())) {
         return std::make_unique<GeneratorParam<double>>(name, nb::cast<double>(value));
