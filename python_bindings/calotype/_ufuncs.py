@@ -82,18 +82,20 @@ _other_functions: Dict[str, Callable[..., Any]] = {
 
 
 def _boxed(operand: Any) -> Any:
-    """As an array, so that numpy calls its loops for objects and not this again."""
+    """As an array of objects, so that numpy calls its loops for them and not this again."""
     import numpy
 
-    if isinstance(operand, numpy.ndarray):
-        return operand
+    if isinstance(operand, (numpy.ndarray, numpy.generic)):
+        values = numpy.asarray(operand)
+        # As Exprs they keep their type, but for those that numpy makes of Python's numbers.
+        if values.dtype.type in (numpy.object_, numpy.int64, numpy.float64):
+            return values.astype(object)
+        boxes = numpy.empty(values.shape, object)
+        for index, value in numpy.ndenumerate(values):
+            boxes[index] = _core.Expr(value)
+        return boxes
     box = numpy.empty(1, object)
-    # A scalar of numpy would ask numpy for each operator. As an Expr it keeps its type, but for those
-    # that numpy makes of Python's numbers.
-    if isinstance(operand, (numpy.int64, numpy.float64)):
-        box[0] = operand.item()
-    else:
-        box[0] = _core.Expr(operand) if isinstance(operand, numpy.generic) else operand
+    box[0] = operand
     return box.reshape(())
 
 

@@ -71,6 +71,12 @@ def test_numpy_scalars_are_the_same_on_both_sides():
     assert str(numpy.float64(0.1) * d) == str(0.1 * d)
     assert str(numpy.int64(3) * u) == str(3 * u)
     assert str(numpy.float64(0.1) + ct.f32(x)) == str(0.1 + ct.f32(x))
+    for chosen in (numpy.int8(-3), numpy.uint16(60000), numpy.array(-3, numpy.int8)):
+        constant = ct.Expr(chosen)
+        assert str(chosen * u) == str(constant * u)
+        assert str(chosen < u) == str(constant < u) and str(u == chosen) == str(u == constant)
+        (of_array,) = numpy.array([chosen]) - u
+        assert str(of_array) == str(constant - u)
 
 
 def test_functions_of_python():
@@ -202,7 +208,7 @@ def test_functions_of_numpy():
         (lambda: numpy.less(numpy.float32(1), e), ct.f32(1) < e),
         (lambda: numpy.float32(2) * e, ct.f32(2) * e),
         (lambda: e - numpy.float64(2), e - 2),
-        (lambda: numpy.float32(1) <= e, e >= ct.f32(1)),
+        (lambda: numpy.float32(1) <= e, ct.f32(1) <= e),
         (lambda: numpy.logical_and(b, numpy.logical_not(b)), b & ~b),
         (lambda: numpy.isnan(e), ct.is_nan(e)),
         (lambda: numpy.logical_xor(b, b), ~b != ~b),
