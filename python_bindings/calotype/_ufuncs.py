@@ -86,7 +86,7 @@ def _boxed(operand: Any) -> Any:
     import numpy
 
     if isinstance(operand, (numpy.ndarray, numpy.generic)):
-        values = numpy.asarray(operand)
+        values = numpy.asanyarray(operand)
         # As Exprs they keep their type, but for those that numpy makes of Python's numbers.
         if values.dtype.type in (numpy.object_, numpy.int64, numpy.float64):
             return values.astype(object)
