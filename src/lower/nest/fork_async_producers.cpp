@@ -169,6 +169,10 @@ bool produces(const Stmt &s, const std::string &func) {
         s, [&](const ProducerConsumer *op) { return op->is_producer && op->name == func; });
 }
 
+bool is_stored(const Stmt &s, const std::string &name) {
+    return contains<Realize>(s, [&](const Realize *op) { return op->name == name; });
+}
+
 /// Drops storage, and production, of Funcs that nobody reads.
 class DropUnused : public Mutator {
 public:
@@ -196,10 +200,6 @@ private:
         const HoistedStorage *hoisted = s.as<HoistedStorage>();
         return !hoisted || op->name == keep_ || is_stored(hoisted->body, op->name) ? s
                                                                                    : hoisted->body;
-    }
-
-    static bool is_stored(const Stmt &s, const std::string &name) {
-        return contains<Realize>(s, [&](const Realize *op) { return op->name == name; });
     }
 
     static bool is_read(const Stmt &s, const std::string &name) {
@@ -439,6 +439,7 @@ private:
         const Expr ring = f->second.schedule().ring_buffer;
         const Expr copies = ring.defined() ? cast(Int(32), ring) : Expr(1);
         const Stmt body = ring.defined() ? RingBuffer(op->name, copies).mutate(op->body) : op->body;
+        const ScopedBinding<> bind(hoisted_, op->name);
         return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies)
                                                                  : mutate(body));
     }
@@ -457,6 +458,7 @@ private:
         Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring, rooms_).mutate(body));
         Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring, rooms_).mutate(body));
         check_needs(name, body, producer);
+        producer = with_own_storage(producer, consumer);
         add_consumer(name);
         consumer = without_rooms_of_others(name, producer, consumer);
         share_semaphores(producer, consumer);
@@ -479,6 +481,18 @@ private:
             result = folded ? with_semaphore(folds[i], places, result) : result;
         }
         return result;
+    }
+
+    /// What both sides compute for themselves, in storage that stands outside of both, is stored by
+    /// each for itself.
+    Stmt with_own_storage(Stmt producer, const Stmt &consumer) const {
+        for (const auto &entry : ctx_.env) {
+            const std::string &name = entry.first;
+            if (hoisted_.contains(name) && is_stored(producer, name) && is_stored(consumer, name)) {
+                producer = HoistedStorage::make(name, producer);
+            }
+        }
+        return producer;
     }
 
     /// Registers the next consumer of an async Func; its number.
@@ -564,6 +578,7 @@ private:
 
     LowerContext &ctx_;
     Scope<> forked_;                        ///< Funcs of which we are on one of the sides
+    Scope<> hoisted_;                       ///< Funcs in whose HoistedStorage we are
     std::map<std::string, int> consumers_;  ///< of async Funcs
     /// By the name of a semaphore: the Func and the number of its consumer.
     std::map<std::string, std::pair<std::string, int>> waits_for_;

@@ -30,7 +30,8 @@ namespace calotype {
 /// Storage in GPUSharedAsync is not hoisted: pipeline_async_copies makes the ring, outside of the
 /// loop that fills it.
 ///
-/// Other Funcs whose storage is inside, and that both sides need, are computed by both.
+/// Other Funcs whose storage is inside, and that both sides need, are computed by both; each has its
+/// own storage, also where that is hoisted out of the fork.
 ///
 /// Requires:    Func-level storage; sliding and folding are done.
 /// Establishes: Fork and Acquire nodes; no Func is async any more.

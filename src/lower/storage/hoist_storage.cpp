@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "arith/simplify.h"
@@ -58,9 +59,9 @@ private:
         for (const LetStmt *let : constants_) {
             around.push_back(std::make_unique<KnownHere::Inside>(hoisting.known, let));
         }
-        hoistings_[op->name] = &hoisting;
+        Hoisting *const outer = std::exchange(hoistings_[op->name], &hoisting);
         const Stmt body = mutate(op->body);
-        hoistings_.erase(op->name);
+        hoistings_[op->name] = outer;
         const Allocate *one = hoisting.one;
         return one ? Allocate::make(op->name, one->type, one->memory_type, hoisting.extents,
                                     const_true(), with_fixed_copies(op->name, hoisting, body))
@@ -89,7 +90,7 @@ private:
     Stmt visit(const Allocate *op) override {
         const auto it = hoistings_.find(op->name);
         const Stmt body = mutate(op->body);
-        if (it == hoistings_.end() || op->new_expr.defined()) {
+        if (it == hoistings_.end() || !it->second || op->new_expr.defined()) {
             return body.same_as(op->body) ? Stmt(op) : with(op, &Allocate::body, body);
         }
         Hoisting &hoisting = *it->second;
@@ -120,7 +121,9 @@ private:
     Stmt inside(const T *op) {
         std::vector<std::unique_ptr<KnownHere::Inside>> around;
         for (const auto &[name, hoisting] : hoistings_) {
-            around.push_back(std::make_unique<KnownHere::Inside>(hoisting->known, op));
+            if (hoisting) {
+                around.push_back(std::make_unique<KnownHere::Inside>(hoisting->known, op));
+            }
         }
         return StmtMutator::visit(op);
     }
@@ -140,8 +143,8 @@ private:
     }
 
     LowerContext &ctx_;
-    std::map<std::string, Hoisting *> hoistings_;
-    std::vector<const LetStmt *> constants_;  ///< lets around with constant values
+    std::map<std::string, Hoisting *> hoistings_;  ///< null where there was one
+    std::vector<const LetStmt *> constants_;       ///< lets around with constant values
 };
 
 }  // namespace
