@@ -394,6 +394,56 @@ private:
     }
 };
 
+/// Waits for Funcs after what does not read them, as far as that is done once and without a
+/// condition there: it goes on meanwhile.
+class WaitLate : public Mutator {
+public:
+    /// By the name of a semaphore: the Func that is waited for.
+    explicit WaitLate(std::map<std::string, std::string> waits) : waits_(std::move(waits)) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const Acquire *op) override {
+        const Stmt body = mutate(op->body);
+        const auto waits = waits_.find(acquired_by(op));
+        const Stmt later = waits == waits_.end() ? Stmt() : after_others(op, waits->second, body);
+        return later.defined() ? later : Acquire::make(op->semaphore, op->count, body);
+    }
+
+    /// The statement with the wait inside of it; undefined if nothing comes before what reads.
+    static Stmt after_others(const Acquire *op, const std::string &func, const Stmt &s) {
+        const auto inside = [&](const Stmt &body) {
+            return after_others(op, func, body);
+        };
+        if (const Block *block = s.as<Block>()) {
+            if (uses_buffer(block->first, func)) {
+                return Stmt();
+            }
+            const Stmt rest = inside(block->rest);
+            return Block::make(
+                block->first,
+                rest.defined() ? rest : Acquire::make(op->semaphore, op->count, block->rest));
+        } else if (const Realize *realize = s.as<Realize>()) {
+            const Stmt body = inside(realize->body);
+            return body.defined() ? with(realize, &Realize::body, body) : body;
+        } else if (const HoistedStorage *hoisted = s.as<HoistedStorage>()) {
+            const Stmt body = inside(hoisted->body);
+            return body.defined() ? HoistedStorage::make(hoisted->name, body) : body;
+        } else if (const ProducerConsumer *pc = s.as<ProducerConsumer>()) {
+            const Stmt body = inside(pc->body);
+            return body.defined() ? ProducerConsumer::make(pc->name, pc->is_producer, body) : body;
+        } else if (const LetStmt *let = s.as<LetStmt>(); let && !uses_buffer(let->value, func)) {
+            const Stmt body = inside(let->body);
+            return body.defined() ? LetStmt::make(let->name, let->value, body) : body;
+        }
+        return Stmt();
+    }
+
+    const std::map<std::string, std::string> waits_;
+};
+
 class ForkAsyncProducers : public Mutator {
 public:
     explicit ForkAsyncProducers(LowerContext &ctx) : ctx_(ctx) {
@@ -462,7 +512,11 @@ private:
         add_consumer(name);
         consumer = without_rooms_of_others(name, producer, consumer);
         share_semaphores(producer, consumer);
-        consumer = mutate(consumer);
+        if (!ring && !folded) {
+            computed_once_.insert(name);
+        }
+        producer = wait_late(producer);
+        consumer = mutate(wait_late(consumer));
         // By now it is known how many consumers there are.
         const int consumers = consumers_.at(name);
         std::vector<std::string> all, rings, folds;
@@ -481,6 +535,16 @@ private:
             result = folded ? with_semaphore(folds[i], places, result) : result;
         }
         return result;
+    }
+
+    Stmt wait_late(const Stmt &s) const {
+        std::map<std::string, std::string> waits;
+        for (const auto &[semaphore, consumer] : waits_for_) {
+            if (computed_once_.count(consumer.first)) {
+                waits[semaphore] = consumer.first;
+            }
+        }
+        return WaitLate(waits).mutate(s);
     }
 
     /// What both sides compute for themselves, in storage that stands outside of both, is stored by
@@ -579,6 +643,7 @@ private:
     LowerContext &ctx_;
     Scope<> forked_;                        ///< Funcs of which we are on one of the sides
     Scope<> hoisted_;                       ///< Funcs in whose HoistedStorage we are
+    std::set<std::string> computed_once_;   ///< async Funcs whose storage is not used again
     std::map<std::string, int> consumers_;  ///< of async Funcs
     /// By the name of a semaphore: the Func and the number of its consumer.
     std::map<std::string, std::pair<std::string, int>> waits_for_;

@@ -30,6 +30,9 @@ namespace calotype {
 /// Storage in GPUSharedAsync is not hoisted: pipeline_async_copies makes the ring, outside of the
 /// loop that fills it.
 ///
+/// A Func whose storage is not used again is waited for where it is read first; what is computed
+/// before, and other async Funcs, need not wait.
+///
 /// Other Funcs whose storage is inside, and that both sides need, are computed by both; each has its
 /// own storage, also where that is hoisted out of the fork.
 ///
