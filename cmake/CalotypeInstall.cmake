@@ -13,6 +13,8 @@ install(FILES "${PROJECT_BINARY_DIR}/CalotypeConfig.cmake"
               "${PROJECT_BINARY_DIR}/CalotypeConfigVersion.cmake"
               ${calotype_helpers}
         DESTINATION "${calotype_package_dir}" COMPONENT calotype_runtime)
+install(DIRECTORY "${calotype_halide_package}/"
+        DESTINATION "${calotype_halide_package_dir}" COMPONENT calotype_runtime)
 
 set(headers FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc")
 set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/calotype")
@@ -25,6 +27,7 @@ foreach(part abi cpp tools compat)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/${part}"
             DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime OPTIONAL ${headers})
 endforeach()
+install(FILES ${run_main} DESTINATION "${include_dir}/runtime/tools/run" COMPONENT calotype_runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
         DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime
         FILES_MATCHING REGEX "/runtime/[^/]*\\.h$" REGEX "/runtime/.*/" EXCLUDE)

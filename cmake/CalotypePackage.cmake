@@ -70,6 +70,19 @@ target_compile_definitions(calotype_image_io INTERFACE
     $<$<NOT:$<TARGET_EXISTS:PNG::PNG>>:CALOTYPE_NO_PNG>
     $<$<NOT:$<TARGET_EXISTS:JPEG::JPEG>>:CALOTYPE_NO_JPEG>)
 
+# main() of a program that runs the pipelines linked into it. Compiled with the user's program, so that it
+# reads the image formats found there.
+file(GLOB run_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/tools/run/*.cpp)
+add_library(calotype_run_main INTERFACE)
+calotype_public(calotype_run_main RunMain)
+foreach(file ${run_main})
+    cmake_path(GET file FILENAME name)
+    target_sources(calotype_run_main INTERFACE
+        "$<BUILD_INTERFACE:${file}>"
+        "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/tools/run/${name}>")
+endforeach()
+target_link_libraries(calotype_run_main INTERFACE calotype_image_io Threads::Threads)
+
 # ---- component compiler ----
 add_library(Calotype SHARED)
 foreach(layer ${calotype_layers})
@@ -113,7 +126,7 @@ add_custom_target(calotype_package DEPENDS
 
 # ---- the package ----
 set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_runtime_shared
-    calotype_tools calotype_image_io calotype_halide_runtime)
+    calotype_tools calotype_image_io calotype_run_main calotype_halide_runtime)
 set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeLinkable
     AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime
@@ -133,6 +146,19 @@ export(TARGETS ${calotype_runtime_targets} NAMESPACE Calotype::
        FILE "${PROJECT_BINARY_DIR}/CalotypeRuntimeTargets.cmake")
 export(TARGETS ${calotype_compiler_targets} NAMESPACE Calotype::
        FILE "${PROJECT_BINARY_DIR}/CalotypeCompilerTargets.cmake")
+
+# The package Halide, in a folder that find_package(Halide) does not look into unless it is told to.
+set(calotype_halide_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/CalotypeHalide")
+set(calotype_halide_package "${PROJECT_BINARY_DIR}/CalotypeHalide")
+file(GLOB halide_helpers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/halide/*.cmake")
+foreach(helper ${halide_helpers})
+    cmake_path(GET helper FILENAME name)
+    configure_file("${helper}" "${calotype_halide_package}/${name}" COPYONLY)
+endforeach()
+foreach(name Halide HalideHelpers)
+    write_basic_package_version_file("${calotype_halide_package}/${name}ConfigVersion.cmake"
+        VERSION 22.0.0 COMPATIBILITY AnyNewerVersion)
+endforeach()
 
 if(CALOTYPE_INSTALL)
     include(CalotypeInstall)

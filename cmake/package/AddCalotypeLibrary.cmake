@@ -18,6 +18,7 @@
 #     [LINKABLES <name>=<target>,<target>...]   targets of add_calotype_linkable, for parameters that
 #                                  are linkables; what links TARGET also gets their host parts
 #     [DEPENDS <file or target>...] [PLUGINS <target>...] [AUTOSCHEDULER <target or name>]
+#     [CACHE_DIR <dir>]            where the generator keeps what it wrote: CT_CACHE_DIR of its run
 #     [C_BACKEND] [GRADIENT_DESCENT] [NO_THREADS] [NO_DL_LIBS]
 #     [HEADER <outvar>] [<EXTRA OUTPUT> <outvar>]...)
 #
@@ -38,7 +39,7 @@ function(add_calotype_library TARGET)
     list(FILTER arch_features INCLUDE REGEX "^FEATURES\\[.+\\]$")
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS;USE_SHARED_RUNTIME"
-        "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;${outvars}"
+        "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;CACHE_DIR;${outvars}"
         "TARGETS;FEATURES;PARAMS;LINKABLES;DEPENDS;PLUGINS;${arch_features}")
     _calotype_library_defaults()
     _calotype_library_targets(targets)
@@ -231,9 +232,13 @@ macro(_calotype_generate TARGETS EMIT FILES)
     if(NOT _generator_files)
         set(_generator_files "")
     endif()
+    set(_generator "${ARG_FROM}")
+    if(ARG_CACHE_DIR)
+        set(_generator "${CMAKE_COMMAND}" -E env "CT_CACHE_DIR=${ARG_CACHE_DIR}" "$<TARGET_FILE:${ARG_FROM}>")
+    endif()
     add_custom_command(
         OUTPUT ${FILES}
-        COMMAND ${ARG_FROM}
+        COMMAND ${_generator}
             -g "${ARG_GENERATOR}" -f "${_function}" -n "${ARG_FILE_BASE_NAME}"
             -o "${ARG_OUTPUT_DIR}" -e "${_emit}" ${_plugin_flags} ${_gradient_flags}
             "target=${_targets}" ${ARG_PARAMS}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# add_halide_library(TARGET FROM <generator> ...): add_calotype_library with Halide's defaults. The files are
+# named after TARGET. Without TARGETS they are for Halide_TARGET or, where that is empty, for this machine
+# with all its features unless CMake compiles for another one.
+macro(add_halide_library TARGET)
+    _halide_library_arguments(_halide_arguments "${TARGET}" ${ARGN})
+    add_calotype_library("${TARGET}" ${_halide_arguments})
+    unset(_halide_arguments)
+endmacro()
+
+function(_halide_library_arguments OUTVAR TARGET)
+    set(arguments ${ARGN})
+    foreach(output COMPILER_LOG CPP_STUB HLPIPE)
+        if(output IN_LIST arguments)
+            message(FATAL_ERROR "add_halide_library(${TARGET}): the output ${output} cannot be written here")
+        endif()
+    endforeach()
+    _halide_autoscheduler(arguments)
+    if(NOT "FILE_BASE_NAME" IN_LIST arguments)
+        list(APPEND arguments FILE_BASE_NAME "${TARGET}")
+    endif()
+    if(NOT "TARGETS" IN_LIST arguments)
+        _halide_default_targets(targets)
+        list(APPEND arguments TARGETS ${targets})
+    endif()
+    if(Halide_CACHE_DIR)
+        list(APPEND arguments CACHE_DIR "${Halide_CACHE_DIR}")
+    endif()
+    set(${OUTVAR} "${arguments}" PARENT_SCOPE)
+endfunction()
+
+# None of Halide's autoschedulers is here: without one, a generator writes the schedule of its own.
+macro(_halide_autoscheduler ARGUMENTS)
+    set(_names "Mullapudi2016|Adams2019|Anderson2021|Li2018")
+    set(_missing ${${ARGUMENTS}})
+    list(FILTER _missing INCLUDE REGEX "^(Halide::|autoscheduler=)?(${_names})$")
+    list(JOIN _missing ", " _name)
+    if(_missing AND NOT TARGET "${_name}")
+        message(WARNING "add_halide_library(${TARGET}): the autoscheduler ${_name} is not here; "
+            "${TARGET} has the schedule that its generator writes without one")
+        list(FILTER ${ARGUMENTS} EXCLUDE REGEX "^(Halide::(${_names})|(${_names})|autoscheduler[.=].*)$")
+    endif()
+endmacro()
+
+function(_halide_default_targets OUTVAR)
+    set(targets "${Halide_TARGET}")
+    if(NOT targets AND Halide_HOST_TARGET STREQUAL Halide_CMAKE_TARGET)
+        set(targets host)
+    elseif(NOT targets)
+        set(targets cmake)
+    endif()
+    set(${OUTVAR} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# add_halide_runtime(TARGET [TARGETS <target>...] [FROM <generator>] [NO_THREADS] [NO_DL_LIBS])
+function(add_halide_runtime TARGET)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "FROM" "")
+    add_calotype_runtime("${TARGET}" ${ARG_UNPARSED_ARGUMENTS})
+endfunction()
+
+# add_halide_python_extension_library(TARGET HALIDE_LIBRARIES <library>... [MODULE_NAME <name>])
+function(add_halide_python_extension_library TARGET)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODULE_NAME" "HALIDE_LIBRARIES")
+    if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_HALIDE_LIBRARIES)
+        message(FATAL_ERROR "add_halide_python_extension_library(${TARGET}): needs HALIDE_LIBRARIES; "
+            "unknown: ${ARG_UNPARSED_ARGUMENTS}")
+    endif()
+    add_calotype_python_extension("${TARGET}" LIBRARIES ${ARG_HALIDE_LIBRARIES}
+                                  MODULE_NAME "${ARG_MODULE_NAME}")
+endfunction()

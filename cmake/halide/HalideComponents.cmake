@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# _halide_target(NAME TARGET...): Halide::NAME stands for these targets.
+function(_halide_target NAME)
+    if(NOT TARGET Halide::${NAME})
+        add_library(Halide::${NAME} INTERFACE IMPORTED)
+        target_link_libraries(Halide::${NAME} INTERFACE ${ARGN})
+    endif()
+endfunction()
+
+# Sets Halide_<component>_FOUND; where a component is required and missing, the package is not found and
+# the message names it.
+macro(_halide_components)
+    set(Halide_shared_FOUND TRUE)
+    set(Halide_JIT_FOUND FALSE)
+    if(TARGET Halide::Halide)
+        set(Halide_JIT_FOUND TRUE)
+    endif()
+    set(Halide_PNG_FOUND "${PNG_FOUND}")
+    set(Halide_JPEG_FOUND "${JPEG_FOUND}")
+    _halide_python()
+    set(Halide_static_FOUND FALSE)
+    foreach(_halide_component ${${CMAKE_FIND_PACKAGE_NAME}_FIND_COMPONENTS})
+        if(NOT _halide_component MATCHES "^(shared|static|JIT|Python|PNG|JPEG)$")
+            set(_halide_why "there is no such component: ${_halide_component}")
+        elseif(_halide_component STREQUAL "static")
+            set(_halide_why "the compiler is a shared library: component static cannot be had")
+        else()
+            set(_halide_why "component ${_halide_component} is not there")
+        endif()
+        if(${CMAKE_FIND_PACKAGE_NAME}_FIND_REQUIRED_${_halide_component}
+           AND NOT Halide_${_halide_component}_FOUND)
+            set(${CMAKE_FIND_PACKAGE_NAME}_FOUND FALSE)
+            set(${CMAKE_FIND_PACKAGE_NAME}_NOT_FOUND_MESSAGE "${_halide_why}")
+        endif()
+    endforeach()
+    unset(_halide_component)
+    unset(_halide_why)
+endmacro()
+
+# Halide::Python stands for the Python package, where this is a build tree with one.
+macro(_halide_python)
+    file(GLOB _halide_module "${Calotype_DIR}/python/calotype/_core.*")
+    set(Halide_Python_FOUND FALSE)
+    if(_halide_module)
+        set(Halide_Python_FOUND TRUE)
+        if(NOT TARGET Halide::Python)
+            add_library(Halide::Python MODULE IMPORTED)
+            set_target_properties(Halide::Python PROPERTIES IMPORTED_LOCATION "${_halide_module}")
+        endif()
+    endif()
+    unset(_halide_module)
+endmacro()
