@@ -6,6 +6,7 @@
 macro(add_halide_library TARGET)
     _halide_library_arguments(_halide_arguments "${TARGET}" ${ARGN})
     add_calotype_library("${TARGET}" ${_halide_arguments})
+    target_link_libraries("${TARGET}" INTERFACE Halide::Runtime)
     unset(_halide_arguments)
 endmacro()
 
@@ -57,6 +58,7 @@ endfunction()
 function(add_halide_runtime TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "FROM" "")
     add_calotype_runtime("${TARGET}" ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries("${TARGET}" INTERFACE Halide::Runtime)
 endfunction()
 
 # add_halide_python_extension_library(TARGET HALIDE_LIBRARIES <library>... [MODULE_NAME <name>])

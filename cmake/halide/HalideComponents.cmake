@@ -8,6 +8,23 @@ function(_halide_target NAME)
     endif()
 endfunction()
 
+# Halide::Halide is a library with a file, for projects that ask where it is.
+function(_halide_compiler)
+    if(TARGET Halide::Halide)
+        return()
+    endif()
+    add_library(Halide::Halide SHARED IMPORTED)
+    target_link_libraries(Halide::Halide INTERFACE Calotype::Halide)
+    get_target_property(configurations Calotype::Calotype IMPORTED_CONFIGURATIONS)
+    set_target_properties(Halide::Halide PROPERTIES IMPORTED_CONFIGURATIONS "${configurations}")
+    foreach(configuration ${configurations})
+        foreach(property IMPORTED_LOCATION_${configuration} IMPORTED_SONAME_${configuration})
+            get_target_property(value Calotype::Calotype ${property})
+            set_target_properties(Halide::Halide PROPERTIES ${property} "${value}")
+        endforeach()
+    endforeach()
+endfunction()
+
 # Sets Halide_<component>_FOUND; where a component is required and missing, the package is not found and
 # the message names it.
 macro(_halide_components)

@@ -12,7 +12,7 @@ if(NOT HalideHelpers_FOUND)
 endif()
 
 if(TARGET Calotype::Generator)
-    _halide_target(Halide Calotype::Halide)
+    _halide_compiler()
     _halide_target(Generator Calotype::Generator Calotype::Halide)
 elseif(NOT CMAKE_CROSSCOMPILING)
     set(${CMAKE_FIND_PACKAGE_NAME}_FOUND FALSE)

@@ -93,6 +93,62 @@ function(change_linkables)
     endif()
 endfunction()
 
+# run_wrong(TEXT ARGUMENT...): run_both says the whole text and answers 1.
+function(run_wrong TEXT)
+    execute_process(COMMAND "${WORK}/build/run_both" --name=soften ${ARGN} WORKING_DIRECTORY "${WORK}"
+                    RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
+    if(NOT result EQUAL 1 OR NOT output STREQUAL "error: ${TEXT}\n")
+        message(FATAL_ERROR "expected for ${ARGN}: ${TEXT}\nbut it is (${result}):\n${output}")
+    endif()
+endfunction()
+
+# A program of pipelines that are linked into it: what it does, and what it says of wrong arguments.
+function(run_main_of_pipelines)
+    set(run "${WORK}/build/run_both" --name=soften)
+    set(folder "${WORK}")
+    run(${run} --describe)
+    expect_output("Filter name: \"soften\"\n  Input \"image\" is of type Buffer<uint8> with 2 dimensions\n\
+  Input \"shift\" is of type uint8\n")
+    # The image is two columns wider than what it suffices for.
+    run(${run} image=random:1:[66,32] shift=2 unused=default soft=soft.pgm --verbose --success)
+    expect_output("output \"soft\": uint8 \\[1, 65\\) x \\[0, 32\\)")
+    expect_output("Success!")
+    run(${run} image=soft.pgm shift=1 unused=0 soft=softer.npy --verbose)
+    expect_output("output \"soft\": uint8 \\[1, 63\\) x \\[0, 32\\)")
+    run(${run} --default_input_buffers=constant:7:auto --default_input_scalars
+        --output_extents=[20,10] soft=small.pgm --verbose)
+    expect_output("input \"image\": uint8 \\[-1, 21\\) x \\[0, 10\\)")
+    run(${run} --estimate_all --benchmarks=all --benchmark_min_time=0.01 --track_memory)
+    expect_output("Best output throughput is [^\n]* mpix/sec.\nMaximum memory: ")
+    run(${run} --estimate_all --benchmarks=all --benchmark_min_time=0.01 --parsable_output)
+    expect_output("soften  THROUGHPUT_MPIX_PER_SEC  [0-9]")
+    run("${WORK}/build/run_both" --name=soften_again --describe)
+    expect_output("Filter name: \"soften_again\"")
+
+    run_wrong("there is no flag --faster; --help says which there are" --faster)
+    run_wrong("\"image\" is neither a flag nor like argument=value" image)
+    run_wrong("there is no argument \"width\" (3), must be one of image, shift, unused, soft" width=3)
+    run_wrong("input \"shift\" is given twice: 1, 2" shift=1 shift=2)
+    run_wrong("input \"shift\" is \"256\", must be an integer from 0 to 255"
+        image=zero:[9,9] shift=256 unused=0 soft=s.pgm)
+    run_wrong("input \"unused\" is \"much\", must be a number"
+        image=zero:[9,9] shift=1 unused=much soft=s.pgm)
+    run_wrong("input \"image\" of type uint8 is not given" shift=1 unused=0 soft=s.pgm)
+    run_wrong("output \"soft\" is not given, must be the name of an image file to write"
+        image=zero:[9,9] shift=1 unused=0)
+    run_wrong("input \"image\" is zero:[9] of 1 dimensions, must have 2"
+        image=zero:[9] shift=1 unused=0 soft=s.pgm)
+    run_wrong("input \"image\" is \"random:[9,9]\", must be like random:1:[640,480]"
+        image=random:[9,9] shift=1 unused=0 soft=s.pgm)
+    run_wrong("an extent of the size of input \"image\" is \"-9\", must be an integer from 0 to 2147483647"
+        image=zero:[9,-9] shift=1 unused=0 soft=s.pgm)
+    run_wrong("--output_extents is [9] of 1 dimensions, must have 2 for output \"soft\""
+        image=zero:[9,9] shift=1 unused=0 soft=s.pgm --output_extents=[9])
+    run_wrong("none.pgm: cannot be opened" image=none.pgm shift=1 unused=0 soft=s.pgm)
+    run_wrong("--name is \"harden\", must be one of soften, soften_again" --name=harden --describe)
+    run_wrong("--benchmark_min_time is \"long\", must be a number" --benchmark_min_time=long)
+endfunction()
+
 file(REMOVE_RECURSE "${WORK}")
 if(KIND STREQUAL "installed")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
@@ -125,6 +181,18 @@ elseif(KIND MATCHES "^linkables_(installed|build_tree)$")
     if(KIND STREQUAL "linkables_build_tree")
         change_linkables()
     endif()
+elseif(KIND MATCHES "^halide_(installed|build_tree)$")
+    set(package "${BUILD}/CalotypeHalide")
+    if(CMAKE_MATCH_1 STREQUAL "installed")
+        file(GLOB package "${WORK}/../installed/prefix/lib*/cmake/CalotypeHalide")
+    endif()
+    build_project("${SOURCE}/halide" "" "-DHalide_DIR=${package}" "-DHalideHelpers_DIR=${package}")
+    set(folder "${WORK}")
+    run("${WORK}/build/soften_main")
+    expect_output("soften works")
+    run("${WORK}/build/in_process")
+    expect_output("in process works")
+    run_main_of_pipelines()
 elseif(KIND STREQUAL "linkable_errors")
     set(me "add_calotype_linkable(rng)")
     expect_error(nothing "${me}: SOURCE and FILE are both missing, and there is no callback")

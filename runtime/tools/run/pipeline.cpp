@@ -161,32 +161,46 @@ void Pipeline::make_input(Argument &argument) {
         argument.image = load_input(what, argument.spec.value, argument.metadata->type, dimensions);
         argument.has_image = true;
     } else if (extents_text == "estimate" || extents_text == "estimate_then_auto") {
-        make_from_estimate(argument, extents_text != "estimate");
+        const Shape shape = estimated_shape(argument, extents_text != "estimate");
+        if (int(shape.size()) == dimensions) {
+            make_up_input(argument, shape);
+        }
     } else if (extents_text != "auto") {
         const std::vector<int> extents = parse_extents("the size of " + what, extents_text);
         if (int(extents.size()) != dimensions) {
             fail(what + " is " + argument.text + " of " + std::to_string(extents.size()) +
                  " dimensions, must have " + std::to_string(dimensions));
         }
-        argument.image = Image(argument.metadata->type, extents);
-        fill_image(what, argument.spec, argument.image);
-        argument.has_image = true;
+        Shape shape;
+        for (int extent : extents) {
+            shape.push_back({0, extent});
+        }
+        make_up_input(argument, shape);
     }
 }
 
-void Pipeline::make_from_estimate(Argument &argument, bool optional) {
-    std::vector<int> mins, extents;
+/** Empty if there is none; that is an error unless `optional`. */
+Shape Pipeline::estimated_shape(const Argument &argument, bool optional) const {
+    Shape shape;
     for (int d = 0; d < argument.metadata->dimensions; d++) {
         const int64_t *const *estimates = argument.metadata->buffer_estimates;
         if (!estimates || !estimates[2 * d] || !estimates[2 * d + 1]) {
             if (optional) {
-                return;
+                return {};
             }
             fail(argument.what + " has no estimate of dimension " + std::to_string(d) +
                  ", must have one for \"estimate\"");
         }
-        mins.push_back(int(*estimates[2 * d]));
-        extents.push_back(int(*estimates[2 * d + 1]));
+        shape.push_back({int(*estimates[2 * d]), int(*estimates[2 * d + 1])});
+    }
+    return shape;
+}
+
+void Pipeline::make_up_input(Argument &argument, const Shape &shape) {
+    std::vector<int> mins, extents;
+    for (const Range &range : shape) {
+        mins.push_back(range.min);
+        extents.push_back(range.extent);
     }
     argument.image = Image(argument.metadata->type, extents);
     argument.image.set_min(mins);
@@ -194,7 +208,7 @@ void Pipeline::make_from_estimate(Argument &argument, bool optional) {
     argument.has_image = true;
 }
 
-std::vector<Shape> Pipeline::requested_output_shapes() {
+std::vector<Shape> Pipeline::requested_output_shapes() const {
     std::vector<int> extents;
     const bool is_word = options.output_extents == "auto" || options.output_extents == "estimate";
     if (!is_word) {
@@ -202,16 +216,12 @@ std::vector<Shape> Pipeline::requested_output_shapes() {
     }
     std::vector<Shape> shapes(arguments.size());
     for (size_t i = 0; i < arguments.size(); i++) {
-        Argument &argument = arguments[i];
+        const Argument &argument = arguments[i];
         if (!argument.is_output()) {
             continue;
         }
         if (options.output_extents == "estimate") {
-            make_from_estimate(argument, false);
-            for (int d = 0; d < argument.image.dimensions(); d++) {
-                shapes[i].push_back({argument.image.min(d), argument.image.extent(d)});
-            }
-            argument.has_image = false;
+            shapes[i] = estimated_shape(argument, false);
         } else {
             shapes[i] =
                 is_word ? guessed_output_shape(argument) : given_output_shape(argument, extents);

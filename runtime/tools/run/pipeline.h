@@ -65,9 +65,10 @@ private:
     void take_default(Argument &argument);
     void make_scalar(Argument &argument);
     void make_input(Argument &argument);
-    void make_from_estimate(Argument &argument, bool optional);
+    void make_up_input(Argument &argument, const Shape &shape);
+    Shape estimated_shape(const Argument &argument, bool optional) const;
 
-    std::vector<Shape> requested_output_shapes();
+    std::vector<Shape> requested_output_shapes() const;
     Shape given_output_shape(const Argument &argument, const std::vector<int> &extents) const;
     Shape guessed_output_shape(const Argument &argument) const;
     bool shrink_outputs(const std::vector<Image> &needed, std::vector<Shape> &outputs) const;
