@@ -27,7 +27,7 @@ foreach(part abi cpp tools compat)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/${part}"
             DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime OPTIONAL ${headers})
 endforeach()
-install(FILES ${run_main} DESTINATION "${include_dir}/runtime/tools/run" COMPONENT calotype_runtime)
+install(FILES ${run_main} DESTINATION "${include_dir}/runtime/tools" COMPONENT calotype_runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
         DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime
         FILES_MATCHING REGEX "/runtime/[^/]*\\.h$" REGEX "/runtime/.*/" EXCLUDE)

@@ -72,14 +72,14 @@ target_compile_definitions(calotype_image_io INTERFACE
 
 # main() of a program that runs the pipelines linked into it. Compiled with the user's program, so that it
 # reads the image formats found there.
-file(GLOB run_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/tools/run/*.cpp)
+file(GLOB run_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/tools/run_*.cpp)
 add_library(calotype_run_main INTERFACE)
 calotype_public(calotype_run_main RunMain)
 foreach(file ${run_main})
     cmake_path(GET file FILENAME name)
     target_sources(calotype_run_main INTERFACE
         "$<BUILD_INTERFACE:${file}>"
-        "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/tools/run/${name}>")
+        "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/tools/${name}>")
 endforeach()
 target_link_libraries(calotype_run_main INTERFACE calotype_image_io Threads::Threads)
 

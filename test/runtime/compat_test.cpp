@@ -12,6 +12,9 @@
 #include "runtime/compat/halide_benchmark.h"
 #include "runtime/compat/halide_image.h"
 #include "runtime/compat/halide_image_io.h"
+#include "runtime/compat/halide_malloc_trace.h"
+#include "runtime/compat/halide_thread_pool.h"
+#include "runtime/compat/halide_trace_config.h"
 
 namespace {
 
@@ -134,6 +137,33 @@ TEST(Compat, HasEveryFunctionErrorAndFeature) {
     for (const std::string &name : expected) {
         EXPECT_TRUE(covered.count(name)) << "calotype_" << name;
     }
+}
+
+TEST(Compat, TagsForTheViewerOfTraces) {
+    Halide::Trace::FuncConfig func;
+    func.pos = {10, 20};
+    func.strides = {{1, 0}, {0, 1}};
+    func.min = 0;
+    func.max = 255;
+    func.labels = {{"two words", {3, 4}, 5}};
+    EXPECT_EQ(func.to_trace_tag(), "htv_func_config: -1 -1 -1 10 20 2 1 0 0 1  -2 0 255 "
+                                   "1 two\\x20words 3 4 5 1  -1 4294967295");
+    Halide::Trace::GlobalConfig global;
+    global.timestep = 7;
+    EXPECT_EQ(global.to_trace_tag(),
+              "htv_global_config: 1920 1080 1 2 250 7 0 -1 -1 32 32 4294967295");
+}
+
+TEST(Compat, AllocationsOfPipelinesArePrinted) {
+    testing::internal::CaptureStdout();
+    Halide::Tools::halide_enable_malloc_trace();
+    halide_free(nullptr, halide_malloc(nullptr, 100));
+    halide_set_custom_malloc(nullptr);
+    halide_set_custom_free(nullptr);
+    const std::string printed = testing::internal::GetCapturedStdout();
+    EXPECT_NE(printed.find("halide_malloc => ["), std::string::npos) << printed;
+    EXPECT_NE(printed.find("# size:100\n"), std::string::npos) << printed;
+    EXPECT_NE(printed.find("halide_free => "), std::string::npos) << printed;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "runtime/buffer.h"
 #include "runtime/tools/benchmark.h"
 #include "runtime/tools/image_io.h"
+#include "runtime/tools/thread_pool.h"
 
 namespace {
 
@@ -290,6 +291,20 @@ TEST(Benchmark, MeasuresWhatItCalls) {
     const BenchmarkResult quick = benchmark([&] { calls = calls + 1; }, config);
     EXPECT_LT(quick.wall_time, 1e-5);
     EXPECT_GE(calls, quick.iterations);
+}
+
+TEST(ThreadPool, AnswersOfTasksComeOutOfTheirFutures) {
+    ThreadPool<int> pool(2);
+    std::vector<std::future<int>> squares;
+    for (int i = 0; i < 50; i++) {
+        squares.push_back(pool.async([](int x) { return x * x; }, i));
+    }
+    for (int i = 0; i < 50; i++) {
+        EXPECT_EQ(squares[size_t(i)].get(), i * i);
+    }
+    std::future<int> bad = pool.async([]() -> int { throw std::runtime_error("no"); });
+    EXPECT_THROW(bad.get(), std::runtime_error);
+    EXPECT_EQ(pool.async([] { return 7; }).get(), 7);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ int main() {
     Halide::Tools::ThreadPool<int> pool(2);
     auto first = pool.async([&] { return soften(image, 2, 0.5f, soft); });
     auto second = pool.async(
-        [&](int shift) { return halide_user::soften_again(image, uint8_t(shift), 0.5f, again); }, 2);
+        [&](int shift) { return halide_user::soften_again(image, uint8_t(shift), 0.5f, again); },
+        2);
     if (first.get() || second.get() || soften_by_itself(image, 2, 0.5f, itself)) {
         printf("a library fails\n");
         return 1;

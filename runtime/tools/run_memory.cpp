@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "memory.h"
+#include "run_memory.h"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
-#include "../../abi/memory.h"
+#include "../abi/memory.h"
 
 namespace calotype {
 namespace run {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../abi/metadata.h"
+#include "../abi/metadata.h"
 
 namespace calotype {
 namespace run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "images.h"
+#include "run_images.h"
 
 #include <cstring>
 #include <iostream>
@@ -7,7 +7,7 @@
 #include <random>
 #include <type_traits>
 
-#include "../image_io.h"
+#include "image_io.h"
 
 namespace calotype {
 namespace run {

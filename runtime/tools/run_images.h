@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "../../cpp/buffer.h"
-#include "values.h"
+#include "../cpp/buffer.h"
+#include "run_values.h"
 
 namespace calotype {
 namespace run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline.h"
+#include "run_pipeline.h"
 
 #include <algorithm>
 #include <iostream>

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <iostream>
 
-#include "../../abi/device_interface.h"
-#include "../../abi/hooks.h"
-#include "../../abi/target_features.h"
-#include "../benchmark.h"
-#include "memory.h"
-#include "pipeline.h"
+#include "../abi/device_interface.h"
+#include "../abi/hooks.h"
+#include "../abi/target_features.h"
+#include "benchmark.h"
+#include "run_memory.h"
+#include "run_pipeline.h"
 
 namespace calotype {
 namespace run {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "images.h"
-#include "options.h"
+#include "run_images.h"
+#include "run_options.h"
 
 namespace calotype {
 namespace run {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "options.h"
+#include "run_options.h"
 
 #include <iostream>
 
-#include "values.h"
+#include "run_values.h"
 
 namespace calotype {
 namespace run {

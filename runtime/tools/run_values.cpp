@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "values.h"
+#include "run_values.h"
 
 #include <cerrno>
 #include <climits>
