@@ -6,6 +6,9 @@
 #   Halide::Runtime, Halide::Tools, Halide::ImageIO, Halide::ThreadPool, Halide::RunGenMain
 #   add_halide_generator, add_halide_library, add_halide_runtime, add_halide_python_extension_library
 
+# Whatever the project asks for: older policies have no IN_LIST, for one.
+cmake_policy(VERSION 3.25)
+
 include("${CMAKE_CURRENT_LIST_DIR}/HalideHelpersConfig.cmake")
 if(NOT HalideHelpers_FOUND)
     return()

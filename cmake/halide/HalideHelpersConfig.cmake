@@ -5,6 +5,9 @@
 # Halide_TARGET (cache; first set from the environment variable HL_TARGET): what add_halide_library
 # takes when it gets no TARGETS.
 
+# Whatever the project asks for: older policies have no IN_LIST, for one.
+cmake_policy(VERSION 3.25)
+
 # The package Calotype is in the folder above in a build tree, beside this folder where it is installed.
 find_package(Calotype QUIET CONFIG NO_DEFAULT_PATH
              PATHS "${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_CURRENT_LIST_DIR}/../Calotype")
