@@ -27,6 +27,19 @@ int innermost(const Image &image) {
     return 0;
 }
 
+/** What covers both, or nothing where `image` covers `needed`. */
+Shape united(const Image &image, const Image &needed) {
+    Shape shape;
+    bool covers = true;
+    for (int d = 0; d < image.dimensions(); d++) {
+        const int min = std::min(image.min(d), needed.min(d));
+        const int end = std::max(image.min(d) + image.extent(d), needed.min(d) + needed.extent(d));
+        covers = covers && min == image.min(d) && end - min == image.extent(d);
+        shape.push_back({min, end - min});
+    }
+    return covers ? Shape() : shape;
+}
+
 /** The same elements with another dimension innermost. */
 Image with_innermost(const Image &image, int dimension) {
     std::vector<int> extents, mins, order{dimension};
@@ -164,6 +177,7 @@ void Pipeline::make_input(Argument &argument) {
         const Shape shape = estimated_shape(argument, extents_text != "estimate");
         if (int(shape.size()) == dimensions) {
             make_up_input(argument, shape);
+            argument.is_estimated = true;
         }
     } else if (extents_text != "auto") {
         const std::vector<int> extents = parse_extents("the size of " + what, extents_text);
@@ -327,7 +341,13 @@ void Pipeline::take_needed(Argument &argument, const Image &needed) {
             fill_image(argument.what, argument.spec, argument.image);
         }
         argument.has_image = true;
-    } else if (innermost(argument.image) != innermost(needed)) {
+        return;
+    }
+    const Shape larger = united(argument.image, needed);
+    if (argument.is_estimated && !larger.empty()) {
+        make_up_input(argument, larger);
+    }
+    if (innermost(argument.image) != innermost(needed)) {
         argument.image = with_innermost(argument.image, innermost(needed));
     }
 }

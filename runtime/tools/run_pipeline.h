@@ -28,6 +28,8 @@ struct Argument {
     Image image;
     /** Of a buffer: whether `image` is there yet. */
     bool has_image = false;
+    /** Of an input: whether its size is an estimate, which may be less than what is needed. */
+    bool is_estimated = false;
 
     bool is_scalar() const {
         return metadata->kind == calotype_argument_kind_input_scalar;
