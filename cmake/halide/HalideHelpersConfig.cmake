@@ -8,9 +8,12 @@
 # Whatever the project asks for: older policies have no IN_LIST, for one.
 cmake_policy(VERSION 3.25)
 
-# The package Calotype is in the folder above in a build tree, beside this folder where it is installed.
+# The package Calotype is in the folder above in a build tree, beside this folder where it is installed. A
+# project that names a folder of its own for Halide may have a link to this one there.
+file(REAL_PATH "${CMAKE_CURRENT_LIST_DIR}" _halide_folder)
 find_package(Calotype QUIET CONFIG NO_DEFAULT_PATH
-             PATHS "${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_CURRENT_LIST_DIR}/../Calotype")
+             PATHS "${_halide_folder}/.." "${_halide_folder}/../Calotype")
+unset(_halide_folder)
 if(NOT Calotype_FOUND)
     set(${CMAKE_FIND_PACKAGE_NAME}_FOUND FALSE)
     set(${CMAKE_FIND_PACKAGE_NAME}_NOT_FOUND_MESSAGE
