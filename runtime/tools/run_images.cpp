@@ -83,8 +83,20 @@ Image load_input(const std::string &what, const std::string &filename, calotype_
     return image;
 }
 
+void allocate_image(const std::string &what, Image &image) {
+    std::vector<int64_t> extents;
+    for (int d = 0; d < image.dimensions(); d++) {
+        extents.push_back(image.extent(d));
+    }
+    Tools::internal::check_image_size(what, extents, image.type().bytes());
+    image.allocate();  // also an empty one: without memory it would ask for bounds
+    if (!image.data()) {
+        fail(what + " of " + to_text(image) + " does not fit into memory");
+    }
+}
+
 void fill_image(const std::string &what, const ImageSpec &spec, Image &image) {
-    memset(image.begin(), 0, image.size_in_bytes());
+    memset(image.begin(), 0, image.number_of_elements() ? image.size_in_bytes() : 0);
     image.set_host_dirty();
     if (spec.kind == ImageSpec::Zero) {
         return;

@@ -34,6 +34,9 @@ ImageSpec parse_image_spec(const std::string &what, const std::string &text);
 Image load_input(const std::string &what, const std::string &filename, calotype_type_t type,
                  int dimensions);
 
+/** Memory for an image that has a shape, which may be empty. */
+void allocate_image(const std::string &what, Image &image);
+
 /** Write the elements that the spec says. */
 void fill_image(const std::string &what, const ImageSpec &spec, Image &image);
 

@@ -216,8 +216,9 @@ void Pipeline::make_up_input(Argument &argument, const Shape &shape) {
         mins.push_back(range.min);
         extents.push_back(range.extent);
     }
-    argument.image = Image(argument.metadata->type, extents);
+    argument.image = Image(argument.metadata->type, nullptr, extents);
     argument.image.set_min(mins);
+    allocate_image(argument.what, argument.image);
     fill_image(argument.what, argument.spec, argument.image);
     argument.has_image = true;
 }
@@ -294,7 +295,7 @@ bool Pipeline::shrink_outputs(const std::vector<Image> &needed, std::vector<Shap
                 }
                 Range &range = shape[size_t(d)];
                 // A border, else a change of scale.
-                const bool border = before + after < range.extent / 4;
+                const bool border = before + after <= range.extent / 2;
                 const int smaller =
                     border ? range.extent - before - after
                            : int(int64_t(range.extent) * have.extent(d) / needed[i].extent(d));
@@ -336,7 +337,7 @@ std::vector<Image> Pipeline::query_bounds(const std::vector<Shape> &outputs) {
 void Pipeline::take_needed(Argument &argument, const Image &needed) {
     if (!argument.has_image) {
         argument.image = Image(*needed.raw_buffer());
-        argument.image.allocate();
+        allocate_image(argument.what, argument.image);
         if (!argument.is_output()) {
             fill_image(argument.what, argument.spec, argument.image);
         }

@@ -118,6 +118,8 @@ function(run_main_of_pipelines)
     run(${run} --default_input_buffers=constant:7:auto --default_input_scalars
         --output_extents=[20,10] soft=small.pgm --verbose)
     expect_output("input \"image\": uint8 \\[-1, 21\\) x \\[0, 10\\)")
+    run(${run} image=zero:[9,9] shift=1 unused=0 soft=tiny.pgm --verbose)
+    expect_output("output \"soft\": uint8 \\[1, 8\\) x \\[0, 9\\)")
     # The estimate suffices for 64 columns.
     run(${run} image=zero:estimate shift=1 unused=0 --output_extents=[80,8] soft=wide.pgm --verbose)
     expect_output("input \"image\": uint8 \\[-1, 81\\) x \\[0, 32\\)")
@@ -147,6 +149,10 @@ function(run_main_of_pipelines)
         image=zero:[9,-9] shift=1 unused=0 soft=s.pgm)
     run_wrong("--output_extents is [9] of 1 dimensions, must have 2 for output \"soft\""
         image=zero:[9,9] shift=1 unused=0 soft=s.pgm --output_extents=[9])
+    if(NOT SANITIZER)
+        run_wrong("input \"image\" of uint8 [0, 2147483647) x [0, 2147483647) does not fit into memory"
+            image=zero:[2147483647,2147483647] shift=1 unused=0 soft=s.pgm)
+    endif()
     run_wrong("none.pgm: cannot be opened" image=none.pgm shift=1 unused=0 soft=s.pgm)
     run_wrong("--name is \"harden\", must be one of soften, soften_again" --name=harden --describe)
     run_wrong("--benchmark_min_time is \"long\", must be a number" --benchmark_min_time=long)
