@@ -2,7 +2,7 @@
 
 # add_halide_library(TARGET FROM <generator> ...): add_calotype_library with Halide's defaults. The files are
 # named after TARGET. Without TARGETS they are for Halide_TARGET or, where that is empty, for this machine
-# with all its features unless CMake compiles for another one.
+# with all its features unless CMake compiles for another one. What links TARGET has Halide's runtime headers.
 macro(add_halide_library TARGET)
     _halide_library_arguments(_halide_arguments "${TARGET}" ${ARGN})
     add_calotype_library("${TARGET}" ${_halide_arguments})
