@@ -169,10 +169,6 @@ bool produces(const Stmt &s, const std::string &func) {
         s, [&](const ProducerConsumer *op) { return op->is_producer && op->name == func; });
 }
 
-bool is_stored(const Stmt &s, const std::string &name) {
-    return contains<Realize>(s, [&](const Realize *op) { return op->name == name; });
-}
-
 /// Drops storage, and production, of Funcs that nobody reads.
 class DropUnused : public Mutator {
 public:
@@ -200,6 +196,10 @@ private:
         const HoistedStorage *hoisted = s.as<HoistedStorage>();
         return !hoisted || op->name == keep_ || is_stored(hoisted->body, op->name) ? s
                                                                                    : hoisted->body;
+    }
+
+    static bool is_stored(const Stmt &s, const std::string &name) {
+        return contains<Realize>(s, [&](const Realize *op) { return op->name == name; });
     }
 
     static bool is_read(const Stmt &s, const std::string &name) {
@@ -479,7 +479,8 @@ private:
 
     Stmt visit(const HoistedStorage *op) override {
         auto f = ctx_.env.find(op->name);
-        if (f == ctx_.env.end()) {
+        // One within another is for one side of a fork, of what has its ring.
+        if (f == ctx_.env.end() || hoisted_.contains(op->name)) {
             return Mutator::visit(op);
         }
         // In kernels pipeline_async_copies makes the ring, where it is stored and filled.
@@ -552,7 +553,7 @@ private:
     Stmt with_own_storage(Stmt producer, const Stmt &consumer) const {
         for (const auto &entry : ctx_.env) {
             const std::string &name = entry.first;
-            if (hoisted_.contains(name) && is_stored(producer, name) && is_stored(consumer, name)) {
+            if (hoisted_.contains(name) && produces(producer, name) && produces(consumer, name)) {
                 producer = HoistedStorage::make(name, producer);
             }
         }
