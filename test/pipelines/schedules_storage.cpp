@@ -4,6 +4,7 @@
 #include <calotype/calotype.h>
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -165,19 +166,22 @@ TEST(Storage, InTheFrameIsUsedAgain) {
         chain[i](x) = chain[i - 1](x - 1) + chain[i - 1](x + 1) * i;
     }
     Func last = chain.back();
-    Buffer<int> expected = Pipeline(last).realize({3000});
+    Buffer<int> expected = Pipeline(last).realize({15000});
     last.split(x, xo, xi, size);
     for (int i = 0; i < 11; i++) {
         chain[i].compute_at(last, xo).store_in(MemoryType::Stack).vectorize(x, 8);
     }
     last.jit_handlers().custom_malloc = counting_malloc;
     last.jit_handlers().custom_free = plain_free;
-    times_allocated = 0;
-    size.set(1000);
-    Buffer<int> result = last.realize({3000});
-    EXPECT_EQ(times_allocated, 2);
-    for (int i = 0; i < 3000; i++) {
-        ASSERT_EQ(result(i), expected(i)) << i;
+    // Two blocks take turns, on the stack while both are small.
+    for (const auto &[tile, blocks] : {std::pair(1000, 0), {5000, 2}}) {
+        times_allocated = 0;
+        size.set(tile);
+        Buffer<int> result = last.realize({15000});
+        EXPECT_EQ(times_allocated, blocks);
+        for (int i = 0; i < 15000; i++) {
+            ASSERT_EQ(result(i), expected(i)) << i;
+        }
     }
 }
 
