@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/fork_async_producers.h"
 
+#include <functional>
 #include <set>
 
 #include "ir/constants.h"
@@ -395,11 +396,14 @@ private:
 };
 
 /// Waits for Funcs after what does not read them, as far as that is done once and without a
-/// condition there: it goes on meanwhile.
+/// condition there: it goes on meanwhile. A wait goes into storage that will be forked, so that each
+/// side waits for itself.
 class WaitLate : public Mutator {
 public:
     /// By the name of a semaphore: the Func that is waited for.
-    explicit WaitLate(std::map<std::string, std::string> waits) : waits_(std::move(waits)) {
+    using Waits = std::map<std::string, std::string>;
+    WaitLate(Waits waits, std::function<bool(const std::string &)> will_fork)
+        : waits_(std::move(waits)), will_fork_(std::move(will_fork)) {
     }
 
 private:
@@ -413,9 +417,15 @@ private:
     }
 
     /// The statement with the wait inside of it; undefined if nothing comes before what reads.
-    static Stmt after_others(const Acquire *op, const std::string &func, const Stmt &s) {
+    Stmt after_others(const Acquire *op, const std::string &func, const Stmt &s) const {
         const auto inside = [&](const Stmt &body) {
             return after_others(op, func, body);
+        };
+        const auto inside_storage = [&](const std::string &name, const Stmt &body) {
+            const Stmt later = inside(body);
+            return later.defined() || !will_fork_(name)
+                       ? later
+                       : Acquire::make(op->semaphore, op->count, body);
         };
         if (const Block *block = s.as<Block>()) {
             if (uses_buffer(block->first, func)) {
@@ -426,10 +436,10 @@ private:
                 block->first,
                 rest.defined() ? rest : Acquire::make(op->semaphore, op->count, block->rest));
         } else if (const Realize *realize = s.as<Realize>()) {
-            const Stmt body = inside(realize->body);
+            const Stmt body = inside_storage(realize->name, realize->body);
             return body.defined() ? with(realize, &Realize::body, body) : body;
         } else if (const HoistedStorage *hoisted = s.as<HoistedStorage>()) {
-            const Stmt body = inside(hoisted->body);
+            const Stmt body = inside_storage(hoisted->name, hoisted->body);
             return body.defined() ? HoistedStorage::make(hoisted->name, body) : body;
         } else if (const ProducerConsumer *pc = s.as<ProducerConsumer>()) {
             const Stmt body = inside(pc->body);
@@ -441,7 +451,8 @@ private:
         return Stmt();
     }
 
-    const std::map<std::string, std::string> waits_;
+    const Waits waits_;
+    const std::function<bool(const std::string &)> will_fork_;
 };
 
 class ForkAsyncProducers : public Mutator {
@@ -539,13 +550,14 @@ private:
     }
 
     Stmt wait_late(const Stmt &s) const {
-        std::map<std::string, std::string> waits;
+        WaitLate::Waits waits;
         for (const auto &[semaphore, consumer] : waits_for_) {
             if (computed_once_.count(consumer.first)) {
                 waits[semaphore] = consumer.first;
             }
         }
-        return WaitLate(waits).mutate(s);
+        return WaitLate(std::move(waits), [&](const std::string &name) { return is_async(name); })
+            .mutate(s);
     }
 
     /// What both sides compute for themselves, in storage that stands outside of both, is stored by

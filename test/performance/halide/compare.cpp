@@ -2,7 +2,7 @@
 // Times pipelines and Halide's from the same sources, in turns, and compares their results:
 //     compare [--quick] APP:TOLERANCE:SCALE:LARGEST...
 // Arguments have the sizes and values that the generators estimate, with width and height times
-// SCALE; integers of inputs are at most LARGEST. Integers may differ by TOLERANCE, floats by TOLERANCE * max(1, |value|). Prints a line of
+// SCALE, which may be a fraction; integers of inputs are at most LARGEST. Integers may differ by TOLERANCE, floats by TOLERANCE * max(1, |value|). Prints a line of
 // JSON each; the exit code is 1 if results differ or a call fails.
 //
 // Compiled with COMPARE_GPU buffers stay on the device, a time is that of several calls and a wait,
@@ -97,7 +97,7 @@ void with_type(calotype_type_t type, F &&f) {
 /// The arguments of one side; both have the same values.
 class Arguments {
 public:
-    Arguments(const App &app, int scale, uint32_t largest) : largest_(largest) {
+    Arguments(const App &app, double scale, uint32_t largest) : largest_(largest) {
         const calotype_filter_metadata_t &m = *app.our_metadata();
         for (int i = 0; i < m.num_arguments; i++) {
             const calotype_filter_argument_t &a = m.arguments[i];
@@ -126,14 +126,14 @@ public:
     }
 
 private:
-    void add_buffer(const App &app, const calotype_filter_argument_t &a, int scale) {
+    void add_buffer(const App &app, const calotype_filter_argument_t &a, double scale) {
         std::vector<int> extents;
         for (int d = 0; d < a.dimensions; d++) {
             const int64_t *extent = a.buffer_estimates ? a.buffer_estimates[2 * d + 1] : nullptr;
             if (!extent) {
                 fail(std::string(app.name) + " does not estimate the size of " + a.name);
             }
-            extents.push_back(int(*extent) * (d < 2 ? scale : 1));
+            extents.push_back(int(double(*extent) * (d < 2 ? scale : 1)));
         }
         buffers.push_back(std::make_unique<Buffer>(a.type, extents));
         Buffer &b = *buffers.back();
@@ -177,7 +177,7 @@ size_t count_differences(const Buffer &ours, const Buffer &theirs, double tolera
 }
 
 /// 0 if all went well.
-int compare(const App &app, double tolerance, int scale, uint32_t largest, bool quick) {
+int compare(const App &app, double tolerance, double scale, uint32_t largest, bool quick) {
     const int arguments = app.our_metadata()->num_arguments;
     for (int i = 0; i < arguments; i++) {
         if (app.their_metadata()->num_arguments != arguments ||
@@ -187,11 +187,11 @@ int compare(const App &app, double tolerance, int scale, uint32_t largest, bool 
         }
     }
     Arguments a(app, scale, largest), b(app, scale, largest);
-    const int calls = on_gpu && !quick ? 20 : 1;
+    int calls = 1;
     int failures = 0;
     const auto run = [&](int (*f)(void **), Arguments &args,
                          int (*sync)(void *, calotype_buffer_t *)) {
-        return [&failures, &args, f, sync, calls] {
+        return [&failures, &args, f, sync, &calls] {
             for (int i = 0; i < calls; i++) {
                 failures += f(args.pointers.data()) != 0;
             }
@@ -206,6 +206,8 @@ int compare(const App &app, double tolerance, int scale, uint32_t largest, bool 
         fail(std::string("a call of ") + app.name + " failed");
     }
     const int rounds = quick ? 3 : int(std::min(40.0, std::max(9.0, 8e3 / once)));
+    // Short calls several times in a turn, so that the threads of the other side are at rest.
+    calls = quick ? 1 : on_gpu ? 20 : int(std::clamp(4.0 / once, 1.0, 100.0));
 
     // Of what it copies, the device alone has what is valid.
     const int half = on_gpu ? int(a.bytes() / 2) : 1;
@@ -257,7 +259,7 @@ int compare_named(const std::string &what, bool quick) {
     std::istringstream parts(what);
     std::string name;
     double tolerance = 0;
-    int scale = 1;
+    double scale = 1;
     uint32_t largest = 0;
     char colon;
     std::getline(parts, name, ':');

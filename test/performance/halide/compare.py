@@ -10,7 +10,9 @@ and run in turns. Writes the tables of docs/benchmarks.md between its markers, a
     test/performance/halide/compare.py --calotype build/release
 
 On GPUs, where neither compiler needs to be: --build-gpu makes the program build/compare/compare_gpu; `compare.py --run-gpu PROGRAM
---json FILE` runs it on the machine with the GPU; `compare.py --gpu-json FILE` makes the table.
+--json FILE` runs it on the machine with the GPU; `compare.py --gpu-json FILE` makes the table. Likewise --build-cpu makes
+build/compare/compare, for another machine of the same kind of processor, --run-cpu runs it with several numbers of threads and in
+two sizes, and --cpu-json makes the table.
 
 Exit code 1 if the results of the two sides differ.
 """
@@ -41,6 +43,8 @@ LARGEST = {"blur": 4095, "camera_pipe": 1023, "stencil_chain": 255}  # of intege
 # Halide's within 506 of either.
 DIFFERENCE_ON_GPU = {"local_laplacian": 1024}
 LARGE_ON_GPU = {"blur": 4, "unsharp": 4}  # also this many times as wide and high, far beyond the cache
+SMALL = 0.25  # of width and height: what it costs to share out little work
+WITH_ONE_SIZE = {"fft", "conv_layer"}  # the sizes that their schedules are for
 MARKS = "<!-- begin: {0} -->", "<!-- end: {0} -->"
 
 
@@ -149,6 +153,42 @@ def table(rows, version):
     return "\n".join(lines)
 
 
+def run_cpu(program, pipelines, quick):
+    """All threads, a quarter of them and one; the sizes that are estimated, and small ones."""
+    rows, failed = [], []
+    for threads in sorted({1, max(1, os.cpu_count() // 4), os.cpu_count()}):
+        env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
+        for one in [named(p, s) for p in pipelines for s in (1, SMALL) if s == 1 or p not in WITH_ONE_SIZE]:
+            done = subprocess.run([program.resolve(), *["--quick"][:quick], one], env=env, capture_output=True, text=True)
+            print(f"{threads} threads: {done.stdout}{done.stderr}", end="", flush=True)
+            if done.returncode:
+                failed.append(one)
+            else:
+                rows.append(dict(json.loads(done.stdout), threads=threads))
+    if failed:
+        sys.exit(f"compare.py: the results of {', '.join(failed)} differ, or a call failed")
+    return {"machine": machine(), "rows": rows}
+
+
+def cpu_table(results, version):
+    threads = sorted({r["threads"] for r in results["rows"]})
+    lines = [f"Machine: {results['machine']}. Halide {version} from PyPI. Medians of alternating runs; below 1 means that Calotype is "
+             "faster.", "",
+             "| app | size | " + " | ".join(f"{n} threads, ms | ratio" for n in threads) + " |",
+             "|---|---|" + "---|---|" * len(threads)]
+    ratios = {n: [] for n in threads}
+    for app, size in dict.fromkeys((r["app"], r["size"]) for r in results["rows"]):
+        cells = []
+        for n in threads:
+            r = next(r for r in results["rows"] if (r["app"], r["size"], r["threads"]) == (app, size, n))
+            ratios[n].append(r["calotype_ms"] / r["halide_ms"])
+            cells += [f"{r['calotype_ms']:.3f}", f"{ratios[n][-1]:.2f}"]
+        lines.append(f"| {app} | {size} | {' | '.join(cells)} |")
+    means = " | ".join(f"| {statistics.geometric_mean(ratios[n]):.2f}" for n in threads)
+    lines.append(f"| geometric mean | | {means} |")
+    return "\n".join(lines)
+
+
 def run_gpu(program, pipelines, quick):
     """Each in a process of its own: one that a side cannot run ends its process."""
     rows = []
@@ -209,11 +249,15 @@ def main():
     parser.add_argument("--build-gpu", action="store_true", help="only build compare_gpu")
     parser.add_argument("--run-gpu", type=pathlib.Path, metavar="PROGRAM", help="only run compare_gpu")
     parser.add_argument("--gpu-json", type=pathlib.Path, metavar="FILE", help="only the table of what --run-gpu wrote")
+    parser.add_argument("--build-cpu", action="store_true", help="only build compare")
+    parser.add_argument("--run-cpu", type=pathlib.Path, metavar="PROGRAM", help="only run compare")
+    parser.add_argument("--cpu-json", type=pathlib.Path, metavar="FILE", help="only the table of what --run-cpu wrote")
     parser.add_argument("--apps", nargs="+", choices=PIPELINES, default=list(PIPELINES), metavar="APP", help="only these")
     parser.add_argument("--quick", action="store_true", help="few repetitions: to see whether results agree")
     args = parser.parse_args()
-    if args.run_gpu:
-        results = run_gpu(args.run_gpu, args.apps, args.quick)
+    if args.run_gpu or args.run_cpu:
+        run_one = run_gpu if args.run_gpu else run_cpu
+        results = run_one(args.run_gpu or args.run_cpu, args.apps, args.quick)
         if args.json:
             args.json.write_text(json.dumps(results, indent=2))
         return
@@ -222,8 +266,13 @@ def main():
     if args.build_gpu:
         build(args.build, args.calotype.resolve(), halide, args.apps, "-DCOMPARE_GPU=ON", target="compare_gpu")
         return
+    if args.build_cpu:
+        build(args.build, args.calotype.resolve(), halide, args.apps, target="compare")
+        return
     if args.gpu_json:
         subject, text = "apps on a GPU against Halide", gpu_table(json.loads(args.gpu_json.read_text()), version("halide"))
+    elif args.cpu_json:
+        subject, text = "apps on many processors", cpu_table(json.loads(args.cpu_json.read_text()), version("halide"))
     else:
         build(args.build, args.calotype.resolve(), halide, args.apps)
         rows = measure(args.build, args.calotype.resolve(), halide, args.apps, args.quick)
