@@ -111,6 +111,7 @@ void ThreadPool::after_fork_in_child() {
     first_worker = nullptr;
     workers = idle = blocked_workers = 0;
     asleep.store(0);
+    wanted.store(0);
     if (!thread_set) {
         first_job = nullptr;
         first_blocked = nullptr;
@@ -145,12 +146,13 @@ void *ThreadPool::worker_entry(void *self) {
     return nullptr;
 }
 
-/** Wait busily, a little, for `word` to be something else than `seen`. Returns whether it is. */
-static bool spin_on(const FutexWord &word, uint32_t seen) {
+/** Wait busily, a little, until is_so(). Returns whether it is. */
+template<typename F>
+static bool spin_until(F &&is_so) {
     const uint64_t end = now_ns() + spin_ns;
     do {
         for (int i = 0; i < looks_in_a_row; i++) {
-            if (word.load(std::memory_order_acquire) != seen) {
+            if (is_so()) {
                 return true;
             }
             relax();
@@ -158,6 +160,33 @@ static bool spin_on(const FutexWord &word, uint32_t seen) {
         sched_yield();
     } while (now_ns() < end);
     return false;
+}
+
+/** Be one of the idle workers that are to look for work, if more are wanted. */
+bool ThreadPool::take_wanted() {
+    int n = wanted.load(std::memory_order_acquire);
+    while (n > 0) {
+        if (wanted.compare_exchange_weak(n, n - 1, std::memory_order_acquire)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Whether an idle worker that spins is to look for work: no more of them come to the mutex than
+ * find something. Where enough have come already, it has seen what they came for. */
+bool ThreadPool::is_wanted(uint32_t *seen) {
+    const uint32_t now = work.load(std::memory_order_acquire);
+    if (now == *seen) {
+        return false;
+    }
+    const bool taken = take_wanted();
+    *seen = taken ? *seen : now;
+    return taken;
+}
+
+bool ThreadPool::spin_until_wanted(uint32_t *seen) {
+    return spin_until([&] { return is_wanted(seen); });
 }
 
 void ThreadPool::worker_main() {
@@ -170,13 +199,14 @@ void ThreadPool::worker_main() {
             work_on(*job);
             continue;
         }
-        const uint32_t seen = work.load(std::memory_order_relaxed);
+        uint32_t seen = work.load(std::memory_order_relaxed);
         idle++;
         mutex.unlock();
-        if (!spin_on(work, seen)) {
+        if (!spin_until_wanted(&seen)) {
             asleep.fetch_add(1);
             futex_wait(work, seen);
             asleep.fetch_sub(1);
+            take_wanted();
         }
         mutex.lock();
         idle--;
@@ -420,6 +450,7 @@ void ThreadPool::fail(JobSet &set, int code) {
  * that goes to sleep meanwhile sees it then: it is counted before it looks for the last time, and
  * the count is read after the word has changed. */
 void ThreadPool::wake_idle(int count) {
+    wanted.fetch_add(count < idle ? count : idle, std::memory_order_release);
     work.fetch_add(1);
     const int sleeping = asleep.load(), spinning = idle - sleeping;
     if (sleeping > 0 && count > spinning) {
@@ -505,7 +536,7 @@ void ThreadPool::wait_for(JobSet &set) {
         } else if (!has_spun) {
             const uint32_t seen = set.changed.load(std::memory_order_relaxed);
             mutex.unlock();
-            spin_on(set.changed, seen);
+            spin_until([&] { return set.changed.load(std::memory_order_acquire) != seen; });
             mutex.lock();
             has_spun = true;
         } else {

@@ -10,6 +10,9 @@
 
 namespace calotype::runtime {
 
+/** What two threads change or watch is kept this far apart. */
+constexpr int cache_line = 64;
+
 /** One fork and join: the jobs of one call, on the stack of the thread that waits for them. */
 struct JobSet {
     JobSet(JobSet *parent, void *user_context)
@@ -106,11 +109,14 @@ private:
 
     Mutex mutex;
     std::atomic<int> desired_threads{0};  ///< 0: not yet known
-    FutexWord work{0};                    ///< idle workers sleep on it
-    std::atomic<int> asleep{0};           ///< of the idle ones, those that do not spin
+
+    // What idle workers look at, apart from what those at work change.
+    alignas(cache_line) FutexWord work{0};  ///< idle workers sleep on it
+    std::atomic<int> wanted{0};             ///< of those that spin, how many are to look for work
+    std::atomic<int> asleep{0};             ///< of the idle ones, those that do not spin
 
     // Guarded by the mutex.
-    Job *first_job = nullptr;
+    alignas(cache_line) Job *first_job = nullptr;
     JobSet *first_blocked = nullptr;  ///< sets whose owners sleep
     Worker *first_worker = nullptr;
     int sets = 0;             ///< not yet finished
@@ -137,6 +143,9 @@ private:
     void run_with_semaphores(Job &job);
     void leave(Job &job);
 
+    bool take_wanted();
+    bool is_wanted(uint32_t *seen);
+    bool spin_until_wanted(uint32_t *seen);
     void wake_idle(int count);
     void recruit(int helpers);
     void wake_owners(const Job *for_job, int count);

@@ -133,7 +133,8 @@ private:
             if (!extent) {
                 fail(std::string(app.name) + " does not estimate the size of " + a.name);
             }
-            extents.push_back(int(double(*extent) * (d < 2 ? scale : 1)));
+            const bool is_scaled = d < 2 && *extent >= 32;  // and no matrix of coefficients
+            extents.push_back(int(double(*extent) * (is_scaled ? scale : 1)));
         }
         buffers.push_back(std::make_unique<Buffer>(a.type, extents));
         Buffer &b = *buffers.back();

@@ -44,7 +44,7 @@ LARGEST = {"blur": 4095, "camera_pipe": 1023, "stencil_chain": 255}  # of intege
 DIFFERENCE_ON_GPU = {"local_laplacian": 1024}
 LARGE_ON_GPU = {"blur": 4, "unsharp": 4}  # also this many times as wide and high, far beyond the cache
 SMALL = 0.25  # of width and height: what it costs to share out little work
-WITH_ONE_SIZE = {"fft", "conv_layer"}  # the sizes that their schedules are for
+WITH_ONE_SIZE = {"fft", "conv_layer", "depthwise_separable_conv"}  # the sizes that their schedules are for
 MARKS = "<!-- begin: {0} -->", "<!-- end: {0} -->"
 
 
@@ -153,10 +153,10 @@ def table(rows, version):
     return "\n".join(lines)
 
 
-def run_cpu(program, pipelines, quick):
-    """All threads, a quarter of them and one; the sizes that are estimated, and small ones."""
+def run_cpu(program, pipelines, counts, quick):
+    """Each with these numbers of threads, in the size that is estimated and a small one."""
     rows, failed = [], []
-    for threads in sorted({1, max(1, os.cpu_count() // 4), os.cpu_count()}):
+    for threads in counts:
         env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
         for one in [named(p, s) for p in pipelines for s in (1, SMALL) if s == 1 or p not in WITH_ONE_SIZE]:
             done = subprocess.run([program.resolve(), *["--quick"][:quick], one], env=env, capture_output=True, text=True)
@@ -251,13 +251,15 @@ def main():
     parser.add_argument("--gpu-json", type=pathlib.Path, metavar="FILE", help="only the table of what --run-gpu wrote")
     parser.add_argument("--build-cpu", action="store_true", help="only build compare")
     parser.add_argument("--run-cpu", type=pathlib.Path, metavar="PROGRAM", help="only run compare")
+    parser.add_argument("--threads", type=int, nargs="+", metavar="N", help="for --run-cpu: these numbers of threads",
+                        default=sorted({1, max(1, os.cpu_count() // 4), os.cpu_count()}))
     parser.add_argument("--cpu-json", type=pathlib.Path, metavar="FILE", help="only the table of what --run-cpu wrote")
     parser.add_argument("--apps", nargs="+", choices=PIPELINES, default=list(PIPELINES), metavar="APP", help="only these")
     parser.add_argument("--quick", action="store_true", help="few repetitions: to see whether results agree")
     args = parser.parse_args()
     if args.run_gpu or args.run_cpu:
-        run_one = run_gpu if args.run_gpu else run_cpu
-        results = run_one(args.run_gpu or args.run_cpu, args.apps, args.quick)
+        results = (run_gpu(args.run_gpu, args.apps, args.quick) if args.run_gpu else
+                   run_cpu(args.run_cpu, args.apps, args.threads, args.quick))
         if args.json:
             args.json.write_text(json.dumps(results, indent=2))
         return
