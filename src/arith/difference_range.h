@@ -11,4 +11,10 @@ namespace calotype::internal {
 /// from 1 below min(x, 17) up to it. Everything where nothing is seen, or a type may wrap.
 ConstantInterval difference_range(const Expr &a, const Expr &b);
 
+/// The same of nested minima (or maxima) to which more is added and which constants multiply, as
+/// tiles within tiles have them:
+///
+///     min(min(x, n) * 8 + 7, m) - min(x * 8, m - 1)      is at most 7
+ConstantInterval difference_of_nested(const Expr &a, const Expr &b);
+
 }  // namespace calotype::internal

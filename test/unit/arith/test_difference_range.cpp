@@ -57,6 +57,40 @@ TEST(DifferenceRange, HoldsOfAllValues) {
     }
 }
 
+ConstantInterval nested(const char *a, const char *b) {
+    return difference_of_nested(parse_expr(a), parse_expr(b));
+}
+
+TEST(DifferenceRange, OfTilesWithinTiles) {
+    EXPECT_EQ(nested("min(min(x, n) * 8 + 7, m)", "min(x * 8, m - 1)"), ConstRange::at_most(7));
+    EXPECT_EQ(nested("min(min(min(x * 4 + 3, n) * 4 + 3, m) * 16 + y + 15, z)",
+                     "min(z - 15, x * 256 + y)"),
+              ConstRange::at_most(255));
+    EXPECT_EQ(nested("max(max(x, n) * 8, m)", "max(x * 8 + 3, m)"), ConstRange::at_least(-3));
+    EXPECT_EQ(nested("x + 5", "x"), ConstRange::single(5));
+    EXPECT_TRUE(nested("min(x, n) * 8", "min(y, m)").is_everything());
+    EXPECT_TRUE(nested("min(x, n) * -8", "x * -8").is_everything());
+}
+
+TEST(DifferenceRange, OfTilesHoldsOfAllValues) {
+    const char *const forms[] = {"min(min(x, y) * 2 + 1, z)", "min(x * 2, z - 1)",
+                                 "max(max(x, y) * 3, z) + 2", "max(x * 3 + y, y)",
+                                 "min(x + min(y, z), 3)",     "x * 2",
+                                 "min(max(x, y), z * 2) * 2", "x + y"};
+    for (const char *f : forms) {
+        for (const char *g : forms) {
+            const ConstantInterval r = nested(f, g);
+            for (int i = 0; i < 343; i++) {
+                const std::map<std::string, Expr> values = {
+                    {"x", i % 7 - 3}, {"y", i / 7 % 7 - 2}, {"z", i / 49 - 3}};
+                const auto d =
+                    as_const_int(simplify(substitute(values, parse_expr(f) - parse_expr(g))));
+                ASSERT_TRUE(d && r.contains(*d)) << f << " - " << g;
+            }
+        }
+    }
+}
+
 TEST(DifferenceRange, SettlesComparisons) {
     for (const char *text :
          {"min(x, 16) <= min(x, 17)", "max(min(x, 16), min(x, 17) + 2) == min(x, 17) + 2",
