@@ -54,6 +54,17 @@ Uses uses_of(const Expr &a, const Expr &b) {
                 can_prove(ends::logical_not(ends::logical_and(a, b)))};
 }
 
+/// The union of an end and one that counts under a condition, where nothing is repeated: without it
+/// there stands the value that adds nothing.
+Expr union_with_optional(const Expr &a, const Expr &b, const Expr &used, bool lower) {
+    const Expr plain = union_end(a, b, lower);
+    if (equal(plain, a) || !b.type().is_int() || !b.type().is_scalar()) {
+        return plain;
+    }
+    const Expr nothing = lower ? b.type().max() : b.type().min();
+    return union_end(a, ends::select(used, b, nothing), lower);
+}
+
 /// The end of a union where each side counts only if it is used.
 Expr merge_end(const Expr &a, const Expr &b, const Uses &uses, bool lower) {
     if (!a.defined() || !b.defined()) {
@@ -65,8 +76,11 @@ Expr merge_end(const Expr &a, const Expr &b, const Uses &uses, bool lower) {
     if (uses.never_both && are_smaller_than(largest_alternative, a, b)) {
         return ends::select(uses.b, b, a);
     }
-    // A choice repeats an end. Of large ones that would add up, and the plain union is right, too.
+    // A choice repeats an end. Of large ones that would add up.
     const bool small = are_smaller_than(largest_choice, a, b);
+    if (!small && is_condition(uses.b) && are_smaller_than(largest_choice, uses.b, b)) {
+        return union_with_optional(a, b, uses.b, lower);
+    }
     // Where an end is that of the union, the other one's use does not matter: with neither used,
     // what is left is the end that reaches less far, and adds nothing to further unions.
     const Expr both = union_end(a, b, lower);

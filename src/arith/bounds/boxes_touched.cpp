@@ -240,7 +240,7 @@ protected:
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
-        if (is_const_zero(op->extent)) {
+        if (is_known_empty(op->extent)) {
             return;
         }
         if (!relevance_.depends_on(op->name)) {
@@ -331,7 +331,7 @@ private:
                F f) {
         const size_t before = multiples_.size();
         if (holds) {
-            add_multiples(remove_likelies(condition));
+            add_multiples(simplify(remove_likelies(condition)));
         }
         at_.with_condition(condition, holds, names, [&] { with_fresh_seen(true, f); });
         multiples_.resize(before);
@@ -350,14 +350,28 @@ private:
         }
     }
 
-    Interval simplified(const Interval &i) const {
-        if (multiples_.empty()) {
-            return simplify(i);
-        }
+    SimplifyContext known_multiples() const {
         SimplifyContext context;
         for (const Expr &m : multiples_) {
             context.fact(m);
         }
+        return context;
+    }
+
+    /// Of a loop, as the one over what is left of a multiple: n - n / 16 * 16 where n % 16 == 0.
+    bool is_known_empty(const Expr &extent) {
+        if (multiples_.empty()) {
+            return is_const_zero(extent);
+        }
+        const Interval range = simplified(at_.bounds(extent));
+        return range.has_upper_bound() && is_const_zero(range.max);
+    }
+
+    Interval simplified(const Interval &i) const {
+        if (multiples_.empty()) {
+            return simplify(i);
+        }
+        const SimplifyContext context = known_multiples();
         Interval result = at_.wrap(i);
         result.min = result.has_lower_bound() ? simplify(result.min, context) : result.min;
         result.max = result.has_upper_bound() ? simplify(result.max, context) : result.max;

@@ -9,6 +9,7 @@
 #include "harness/interpret.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "ir/walk/field_walk.h"
 #include "random_expr.h"
 
@@ -147,6 +148,34 @@ TEST(Boxes, UnionOfWhatIsNotUsedReachesLessFar) {
     EXPECT_EQ(text(box_union(b, a)), expected + "q:bool || p:bool");
 }
 
+TEST(Boxes, UnionWithALargeEndKeepsConditions) {
+    Expr large = var("n");
+    for (int i = 0; i < 12; i++) {
+        large = min(large * 3 + i, var("m") + i) / 2;
+    }
+    const Expr n = var("n"), p = var("p", Bool());
+    Box a({{n, large}}), b({{n - 1, n + 1}});
+    b.used = p;
+    const Box both = box_union(a, b);
+    EXPECT_FALSE(both.maybe_unused()) << both;
+    const auto without = [&](const Expr &e) {
+        return simplify(substitute("p", const_false(), e));
+    };
+    EXPECT_TRUE(can_prove(without(both[0].max) == large)) << both;
+    EXPECT_TRUE(can_prove(substitute("p", const_true(), both[0].max) == max(large, n + 1)));
+    EXPECT_TRUE(can_prove(without(both[0].min) == n)) << both;
+}
+
+TEST(Boxes, ALoopOverTheRestOfAMultipleTouchesNothing) {
+    const Expr n = var("n"), rest = n - n / 16 * 16;
+    const Stmt read = loop("y", 0, rest, provide("f", func("g", {var("x"), var("y")}), {0, 0}));
+    const Stmt s = loop("x", 0, var("w"), read);
+    EXPECT_TRUE(box_required(IfThenElse::make(n % 16 == 0, s), "g").empty());
+    EXPECT_TRUE(box_required(IfThenElse::make(n / 16 * 16 == n, s), "g").empty());
+    EXPECT_FALSE(box_required(IfThenElse::make(n % 8 == 0, s), "g").empty());
+    EXPECT_FALSE(box_required(s, "g").empty());
+}
+
 TEST(Boxes, OverlapAndContainment) {
     const Expr n = var("n");
     const Box a({{n, n + 3}}), b({{n + 4, n + 6}}), c({{n + 1, n + 2}});
@@ -265,7 +294,7 @@ public:
         case 1:
             return Block::make(make(depth - 1), make(depth - 1));
         case 2:
-            return IfThenElse::make(random.make(Bool(), 2), make(depth - 1),
+            return IfThenElse::make(condition(), make(depth - 1),
                                     random.below(2) ? make(depth - 1) : Stmt());
         case 3: {
             const Expr value = random.make(Int(32), 2);
@@ -274,15 +303,30 @@ public:
         }
         default: {
             const Expr min = random.make(Int(32), 1);
-            const Expr extent = random.below(2) ? Expr(1 + random.below(4))
-                                                : Expr(calotype::min(random.make(Int(32), 1), 4));
             const std::string name = fresh("i");
-            return loop(name, min, extent, within(name, depth));
+            return loop(name, min, extent(), within(name, depth));
         }
         }
     }
 
 private:
+    Expr size() {
+        return var(random.below(2) ? "n" : "m");
+    }
+
+    /// Often that a size is a multiple of a constant ...
+    Expr condition() {
+        return random.below(3) ? random.make(Bool(), 2) : size() % (2 + random.below(3)) == 0;
+    }
+
+    /// ... and often what is left of one.
+    Expr extent() {
+        const Expr n = size(), c = 2 + random.below(3);
+        const Expr extents[] = {1 + random.below(4), calotype::min(random.make(Int(32), 1), 4),
+                                n - n / c * c};
+        return extents[random.below(3)];
+    }
+
     std::string fresh(const char *prefix) {
         // Now and then a name again: inner bindings hide outer ones.
         return prefix + std::to_string(random.below(5) ? count_++ : random.below(count_ + 1));
