@@ -81,6 +81,10 @@ bool LoopLevel::locked() const {
     return contents_->locked;
 }
 
+const RefCounted *LoopLevel::identity() const {
+    return contents_.get();
+}
+
 void LoopLevel::check_defined() const {
     user_assert(defined()) << "loop level is used before it was set";
 }

@@ -62,6 +62,8 @@ public:
 
     bool defined() const;
     bool locked() const;
+    /// What copies of this handle share.
+    const RefCounted *identity() const;
     bool is_inlined() const;
     bool is_root() const;
     /// Empty for inlined and root.

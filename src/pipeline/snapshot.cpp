@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <concepts>
-#include <functional>
+#include <cstring>
 #include <string_view>
 
 #include "pipeline/fields.h"
@@ -13,8 +13,8 @@ namespace calotype::internal {
 
 namespace {
 
-/// Gives every field of a part of a pipeline to Sink as words; the sink is also told which
-/// expression or symbol it is whose address it gets.
+/// Gives every field of a part of a pipeline to Sink: as words and texts, and what does not change
+/// as an object that is known by its address.
 template<typename Sink>
 struct FieldWalk : CountingWalk<FieldWalk<Sink>> {
     Sink &sink;
@@ -27,14 +27,10 @@ struct FieldWalk : CountingWalk<FieldWalk<Sink>> {
     }
 
     void operator()(const Expr &e) {
-        sink.put(reinterpret_cast<uintptr_t>(e.get()));
-        sink.refers_to(e);
-    }
-    void operator()(std::string_view s) {
-        sink.put(std::hash<std::string_view>()(s));
+        sink.put_object(e.get());
     }
     void operator()(const std::string &s) {
-        (*this)(std::string_view(s));
+        sink.put_text(s);
     }
     void operator()(double x) {
         sink.put(std::bit_cast<uint64_t>(x));
@@ -43,7 +39,12 @@ struct FieldWalk : CountingWalk<FieldWalk<Sink>> {
         sink.put(uint64_t(t.code()) << 32 | uint64_t(t.bits()) << 16 | uint64_t(t.lanes()));
         sink.put(reinterpret_cast<uintptr_t>(t.handle_type));
     }
+    /// One that is locked does not change. Compiling locks those of a pipeline.
     void operator()(const LoopLevel &level) {
+        if (level.locked()) {
+            sink.put_object(level.identity());
+            return;
+        }
         const bool is_loop = level.defined() && !level.is_inlined() && !level.is_root();
         sink.put(!level.defined() ? 0 : level.is_inlined() ? 1 : level.is_root() ? 2 : 3);
         if (is_loop) {
@@ -53,50 +54,53 @@ struct FieldWalk : CountingWalk<FieldWalk<Sink>> {
         }
     }
     void operator()(const Parameter &p) {
-        sink.put(reinterpret_cast<uintptr_t>(p.contents().get()));
+        sink.put_object(p.contents().get());
         if (p.defined()) {
-            sink.refers_to(IntrusivePtr<const Symbol>(p.contents().get()));
             (*this)(*p.contents());
         }
     }
     template<typename T>
     requires std::derived_from<T, Symbol>
     void operator()(const IntrusivePtr<T> &symbol) {
-        sink.put(reinterpret_cast<uintptr_t>(symbol.get()));
-        if (symbol.defined()) {
-            sink.refers_to(IntrusivePtr<const Symbol>(symbol.get()));
-        }
+        sink.put_object(symbol.get());
     }
 };
 
 struct Recorder {
     std::vector<uint64_t> &words;
-    std::vector<Expr> &expressions;
-    std::vector<IntrusivePtr<const Symbol>> &symbols;
+    std::string &texts;
+    std::vector<IntrusivePtr<const RefCounted>> &objects;
 
     void put(uint64_t word) {
         words.push_back(word);
     }
-    void refers_to(const Expr &e) {
-        expressions.push_back(e);
+    void put_text(std::string_view text) {
+        words.push_back(text.size());
+        texts += text;
     }
-    void refers_to(IntrusivePtr<const Symbol> symbol) {
-        symbols.push_back(std::move(symbol));
+    void put_object(const RefCounted *object) {
+        words.push_back(reinterpret_cast<uintptr_t>(object));
+        objects.emplace_back(object);
     }
 };
 
 struct Comparer {
-    const std::vector<uint64_t> &words;
-    size_t at = 0;
+    const uint64_t *word, *end;
+    const char *text, *text_end;
     bool is_same = true;
 
-    void put(uint64_t word) {
-        is_same = is_same && at < words.size() && words[at] == word;
-        at++;
+    void put(uint64_t w) {
+        is_same = is_same && word != end && *word == w;
+        word += is_same;
     }
-    void refers_to(const Expr &) {
+    void put_text(std::string_view t) {
+        put(t.size());
+        is_same = is_same && t.size() <= size_t(text_end - text) &&
+                  std::memcmp(text, t.data(), t.size()) == 0;
+        text += is_same ? t.size() : 0;
     }
-    void refers_to(const IntrusivePtr<const Symbol> &) {
+    void put_object(const RefCounted *object) {
+        put(reinterpret_cast<uintptr_t>(object));
     }
 };
 
@@ -152,7 +156,7 @@ PipelineSnapshot::PipelineSnapshot(const PipelineSource &source) : outputs_(sour
     for (const auto &[name, image] : used.images) {
         images_.push_back(image);
     }
-    Recorder recorder{words_, expressions_, symbols_};
+    Recorder recorder{words_, texts_, objects_};
     walk(recorder, functions_, parameters_, images_, source.requirements, source.trace_pipeline);
 }
 
@@ -162,9 +166,10 @@ bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
     if (words_.empty() || !are_same(outputs, outputs_)) {
         return false;
     }
-    Comparer comparer{words_};
+    Comparer comparer{words_.data(), words_.data() + words_.size(), texts_.data(),
+                      texts_.data() + texts_.size()};
     walk(comparer, functions_, parameters_, images_, requirements, trace_pipeline);
-    return comparer.is_same && comparer.at == words_.size();
+    return comparer.is_same && comparer.word == comparer.end;
 }
 
 }  // namespace calotype::internal

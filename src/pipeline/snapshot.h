@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "pipeline/source.h"
@@ -33,9 +34,8 @@ private:
     std::vector<Parameter> parameters_;
     std::vector<Image> images_;
     std::vector<uint64_t> words_;
-    // What words_ has the addresses of.
-    std::vector<Expr> expressions_;
-    std::vector<IntrusivePtr<const Symbol>> symbols_;
+    std::string texts_;                                    ///< one after the other
+    std::vector<IntrusivePtr<const RefCounted>> objects_;  ///< what words_ has the addresses of
     bool is_complete_ = false;
 };
 
