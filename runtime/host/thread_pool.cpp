@@ -47,6 +47,8 @@ static constexpr int max_threads = 256;
 static constexpr uint64_t spin_ns = 250000;
 /** Looks in a row; then other threads may have the processor. */
 static constexpr int looks_in_a_row = 64;
+/** At a time a thread takes this part of what is left of a loop, or of its share of that. */
+static constexpr int least_pieces = 64, pieces_per_thread = 4;
 /** For how long the end of the process waits for workers. */
 static constexpr uint32_t exit_wait_ms = 200;
 
@@ -360,10 +362,15 @@ void ThreadPool::finish(Job &job) {
 
 static int run_range(Job &job, int64_t min, int64_t extent) {
     void *user_context = job.set->user_context;
-    if (job.task) {
-        return calotype_do_task(user_context, job.task, int(min), job.closure);
+    if (!job.task) {
+        return calotype_do_loop_task(user_context, job.loop, int(min), int(extent), job.closure,
+                                     &job);
     }
-    return calotype_do_loop_task(user_context, job.loop, int(min), int(extent), job.closure, &job);
+    int code = 0;
+    for (int64_t i = min; i < min + extent && code == 0 && job.set->failure() == 0; i++) {
+        code = calotype_do_task(user_context, job.task, int(i), job.closure);
+    }
+    return code;
 }
 
 /** Work on a job that this thread is active on, until nothing more can be done. Enters and leaves
@@ -382,15 +389,20 @@ void ThreadPool::work_on(Job &job) {
     leave(job);
 }
 
-/** Without the mutex. A serial job is run in one piece. */
+/** Without the mutex. A serial job is run in one piece; of others threads take pieces that become
+ * shorter, as each costs a turn at the counter, which with many threads is longer than a short
+ * iteration. The last ones are single iterations, so that all threads end at about the same time. */
 void ThreadPool::run_free(Job &job) {
-    const int64_t step = job.serial ? job.end - job.next_index.load(std::memory_order_relaxed) : 1;
+    const int of_all = pieces_per_thread * num_threads();
+    const int64_t pieces = job.serial ? 1 : of_all > least_pieces ? of_all : least_pieces;
     while (job.set->failure() == 0) {
-        const int64_t i = job.next_index.fetch_add(step, std::memory_order_relaxed);
+        const int64_t left = job.end - job.next_index.load(std::memory_order_relaxed);
+        const int64_t size = left > pieces ? left / pieces : 1;
+        const int64_t i = job.next_index.fetch_add(size, std::memory_order_relaxed);
         if (i >= job.end) {
             return;
         }
-        if (int code = run_range(job, i, step)) {
+        if (int code = run_range(job, i, size < job.end - i ? size : job.end - i)) {
             fail(*job.set, code);
         }
     }
