@@ -326,9 +326,11 @@ private:
             return ring_ ? Acquire::make(semaphore(names::ring_semaphore(func_, 0)), 1, produce)
                          : produce;
         }
-        const bool whole =
-            op->is_producer && inside_.contains(op->name) && !produces(op->body, func_);
-        return whole ? Stmt(op) : Side::visit(op);
+        if (!op->is_producer || produces(op->body, func_)) {
+            return Side::visit(op);
+        }
+        // Of what the other side computes nothing is left, unless what is computed inside of it.
+        return inside_.contains(op->name) ? Stmt(op) : mutate(op->body);
     }
     Stmt visit(const Realize *op) override {
         ScopedBinding<> bind(inside_, op->name);
