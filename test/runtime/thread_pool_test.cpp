@@ -4,9 +4,12 @@
 // sanitizer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <pthread.h>
+#include <random>
 #include <signal.h>
 #include <string>
 #include <sys/wait.h>
@@ -34,7 +37,7 @@ class ThreadPool : public calotype_test::WithThreads {};
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 4, 8, 16));
 
 TEST_P(ThreadPool, RunsEveryIterationOnce) {
-    for (int size : {0, 1, 2, 3, 7, 100, 1000}) {
+    for (int size : {0, 1, 2, 3, 7, 63, 64, 65, 100, 129, 1000, 5000}) {
         std::vector<std::atomic<int>> count(size + 1);
         EXPECT_EQ(0, par_for(-5, size, [&](int i) {
                       count[i + 5]++;
@@ -56,6 +59,25 @@ TEST_P(ThreadPool, RunsManyShortLoops) {
         });
     }
     EXPECT_EQ(2000 * 10, sum);
+}
+
+// Between loops threads are still at work, look for more, or have gone to sleep.
+TEST_P(ThreadPool, BringsAThreadToEachOfAFewIterations) {
+    const int iterations = std::min(3, GetParam());
+    std::mt19937 random(7);
+    for (int round = 0; round < 300; round++) {
+        std::atomic<int> begun{0};
+        const int code = par_for(0, iterations, [&](int) {
+            begun++;
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (begun < iterations && std::chrono::steady_clock::now() < end) {
+                std::this_thread::yield();
+            }
+            return begun < iterations ? -1 : 0;
+        });
+        ASSERT_EQ(0, code) << "round " << round;
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 3 * (random() % 250)));
+    }
 }
 
 TEST_P(ThreadPool, ReachesBothEndsOfTheIntegers) {
@@ -101,6 +123,12 @@ TEST_P(ThreadPool, ReturnsTheCodeOfAFailure) {
         EXPECT_GE(calls, 1);
         EXPECT_LE(calls, 100);
     }
+    std::atomic<int> calls{0};
+    EXPECT_EQ(-3, par_for(0, 1000000, [&](int) {
+        calls++;
+        return -3;
+    }));
+    EXPECT_LT(calls, 1000) << "no thread goes on with the rest of its piece";
 }
 
 TEST_P(ThreadPool, PassesAFailureThroughNestedLoops) {
