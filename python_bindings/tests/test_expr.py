@@ -132,6 +132,19 @@ def test_operators_with_numbers_on_the_left():
     assert value(7.5 // ct.Expr(2.0)) == 3.0
 
 
+def test_shifts_by_numbers_keep_the_type():
+    numpy = pytest.importorskip("numpy")
+    x = ct.Expr(ct.u8(200))
+    for e in (x << 1, x >> 1, ct.rounding_shift_left(x, 1), ct.rounding_shift_right(x, 1)):
+        assert e.type() == ct.UInt(8)
+    assert [value(x << 1), value(x >> 3), value(x << numpy.int64(1))] == [144, 25, 144]
+    assert ct.widening_shift_left(x, 1).type() == ct.UInt(16)
+    assert (x << ct.Expr(1)).type() == ct.UInt(32)
+    for shift in (lambda: x << 8, lambda: x >> 2**40, lambda: x << 2**70):
+        with pytest.raises(ct.CompileError):
+            shift()
+
+
 def test_bools_combine():
     a, b = ct.Expr(True), ct.Expr(False)
     assert value(a & b) is False and value(a | b) is True

@@ -34,6 +34,8 @@ std::vector<Expr> to_exprs(nb::handle sequence);
 Expr float_constant(double value, const Type &type);
 Expr int_constant(nb::handle value, const Type &type);
 
+/// How far to shift, where that is an int of Python's: the result has the type of what is shifted.
+std::optional<int> literal_shift(nb::handle h);
 /// Both operands of an operator: a number of Python takes the type of the other where it fits.
 std::pair<Expr, Expr> operands(nb::handle x, nb::handle y);
 

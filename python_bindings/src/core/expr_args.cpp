@@ -98,6 +98,18 @@ nb::object plain_number(nb::handle h) {
     return nb::borrow(h);
 }
 
+std::optional<int> literal_shift(nb::handle object) {
+    const nb::object h = plain_number(object);
+    if (!PyLong_Check(h.ptr()) || PyBool_Check(h.ptr())) {
+        return {};
+    }
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(h.ptr(), &overflow);
+    user_assert(overflow == 0 && Int(32).can_represent(int64_t(value)))
+        << describe(h) << " is too far to shift";
+    return int(value);
+}
+
 bool is_expr_like(nb::handle h, bool text) {
     return is_language_value(h) || is_number(h) || (text && PyUnicode_Check(h.ptr())) ||
            is_typed_number(h);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Casts, choice, mathematics, bits and fixed point.
+#include <optional>
+#include <tuple>
+
 #include "bindings.h"
 
 namespace calotype::python {
@@ -38,6 +41,7 @@ void bind_casts(nb::module_ &m) {
 using Unary = Expr (*)(Expr);
 using UnaryRef = Expr (*)(const Expr &);
 using Binary = Expr (*)(Expr, Expr);
+using ByLiteral = Expr (*)(Expr, int);
 
 void bind_math(nb::module_ &m) {
     const std::pair<const char *, Unary> unary[] = {{"sin", sin},
@@ -93,6 +97,23 @@ void bind_math(nb::module_ &m) {
         "min_val"_a, "max_val"_a);
 }
 
+void bind_shifts(nb::module_ &m) {
+    const std::tuple<const char *, Binary, ByLiteral> shifts[] = {
+        {"widening_shift_left", widening_shift_left, widening_shift_left},
+        {"widening_shift_right", widening_shift_right, widening_shift_right},
+        {"rounding_shift_left", rounding_shift_left, rounding_shift_left},
+        {"rounding_shift_right", rounding_shift_right, rounding_shift_right}};
+    for (const auto &[name, f, by_literal] : shifts) {
+        m.def(
+            name,
+            [f = f, by_literal = by_literal](ExprArg a, ExprArg b) {
+                const std::optional<int> n = literal_shift(b.object);
+                return n ? by_literal(a, *n) : f(a, b);
+            },
+            "a"_a, "b"_a);
+    }
+}
+
 void bind_binary(nb::module_ &m) {
     const std::pair<const char *, Binary> binary[] = {
         {"atan2", atan2},
@@ -107,10 +128,6 @@ void bind_binary(nb::module_ &m) {
         {"widening_add", widening_add},
         {"widening_mul", widening_mul},
         {"widening_sub", widening_sub},
-        {"widening_shift_left", widening_shift_left},
-        {"widening_shift_right", widening_shift_right},
-        {"rounding_shift_left", rounding_shift_left},
-        {"rounding_shift_right", rounding_shift_right},
         {"saturating_add", saturating_add},
         {"saturating_sub", saturating_sub},
         {"halving_add", halving_add},
@@ -171,6 +188,7 @@ void bind_functions(nb::module_ &m) {
     bind_casts(m);
     bind_math(m);
     bind_binary(m);
+    bind_shifts(m);
     bind_extremes(m);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The operators of Python on everything that can be used as an Expr.
+#include <optional>
 #include <tuple>
 
 #include "bindings.h"
@@ -112,8 +113,14 @@ void define_bits() {
         Operands o(x, y);
         return o.a ^ o.b;
     });
-    define_both("lshift", [](ExprArg x, ExprArg y) { return x.get() << y.get(); });
-    define_both("rshift", [](ExprArg x, ExprArg y) { return x.get() >> y.get(); });
+    define_both("lshift", [](ExprArg x, ExprArg y) {
+        const std::optional<int> n = literal_shift(y.object);
+        return n ? x.get() << *n : x.get() << y.get();
+    });
+    define_both("rshift", [](ExprArg x, ExprArg y) {
+        const std::optional<int> n = literal_shift(y.object);
+        return n ? x.get() >> *n : x.get() >> y.get();
+    });
 }
 
 void define_comparisons() {
