@@ -139,6 +139,28 @@ def test_types_and_targets_are_pickled():
         pickle.dumps(ct.Func())
 
 
+def test_buffers_are_pickled():
+    image = ct.Buffer.make_interleaved(ct.UInt(16), 4, 3, 3, "image")
+    image.for_each_element(lambda at: image.__setitem__(at, 100 * at[0] + 10 * at[1] + at[2]))
+    image.set_min([-1, 2, 0])
+    scalar = ct.Buffer.make_scalar(ct.Float(64), "scalar")
+    scalar.fill(2.5)
+    empty = ct.Buffer(ct.Int(8), [0, 3])
+    for b in (image, image.cropped(0, 0, 2), image.transposed(0, 1), scalar, empty):
+        for again in (pickle.loads(pickle.dumps(b)), copy.copy(b), copy.deepcopy([b])[0]):
+            assert (again.type(), again.name()) == (b.type(), b.name()) and not again.same_as(b)
+            assert memoryview(again) == memoryview(b)
+            for d in range(b.dimensions()):
+                assert list(again.dim(d)) == list(b.dim(d))
+    assert copy.copy(image).dim(2).stride() == 1
+    assert not pickle.loads(pickle.dumps(ct.Buffer())).defined()
+    type_, mins, extents, order, name, elements = image.__getstate__()
+    short = (type_, mins, extents, order, name, elements[1:])
+    for state in ((1,), short, (type_, mins, extents, [0, 0], name, elements)):
+        with pytest.raises(ct.CompileError):
+            ct.Buffer.__new__(ct.Buffer).__setstate__(state)
+
+
 def test_the_images_of_a_module():
     x, y = ct.vars("x y")
     table = ct.Buffer(ct.Int(16), [3, 2], "table")

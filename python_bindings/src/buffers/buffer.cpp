@@ -35,6 +35,19 @@ std::string describe_buffer(const Buffer<> &b) {
     return "<calotype.Buffer of type " + to_string(b.type()) + " shape:[" + shape + "]>";
 }
 
+}  // namespace
+
+void check_bytes(const std::vector<int> &sizes, const Type &t) {
+    user_assert(t.bits() > 0 && t.is_scalar())
+        << "elements of a Buffer are of type " << t << ", must be of a type with one lane";
+    int64_t bytes = std::max(t.bytes(), 1);
+    for (const int size : sizes) {
+        user_assert(!__builtin_mul_overflow(bytes, int64_t(size), &bytes))
+            << "a Buffer of " << sizes.size() << " dimensions has more elements of " << t
+            << " than there are addresses";
+    }
+}
+
 void check_sizes(const std::vector<int> &sizes, const Type &t) {
     for (size_t i = 0; i < sizes.size(); i++) {
         user_assert(sizes[i] >= 0)
@@ -53,19 +66,6 @@ void check_order(const std::vector<int> &order, size_t dimensions) {
     }
     user_assert(order.size() == dimensions)
         << "an order of dimensions names " << order.size() << ", must name " << dimensions;
-}
-
-}  // namespace
-
-void check_bytes(const std::vector<int> &sizes, const Type &t) {
-    user_assert(t.bits() > 0 && t.is_scalar())
-        << "elements of a Buffer are of type " << t << ", must be of a type with one lane";
-    int64_t bytes = std::max(t.bytes(), 1);
-    for (const int size : sizes) {
-        user_assert(!__builtin_mul_overflow(bytes, int64_t(size), &bytes))
-            << "a Buffer of " << sizes.size() << " dimensions has more elements of " << t
-            << " than there are addresses";
-    }
 }
 
 Buffer<> with_memory(Buffer<> b) {
@@ -218,6 +218,7 @@ void bind_buffer(nb::module_ &m) {
     bind_buffer_elements(c);
     bind_buffer_arrays(c);
     bind_buffer_dlpack(c);
+    bind_buffer_state(c);
 }
 
 }  // namespace calotype::python

@@ -24,6 +24,10 @@ void check_writable(const Buffer<> &b, const std::string &what);
 Buffer<> with_reversed_axes(const Buffer<> &b);
 /// A CompileError if elements of these sizes are more than memory can have.
 void check_bytes(const std::vector<int> &sizes, const Type &t);
+/// The same of sizes that must not be negative, too.
+void check_sizes(const std::vector<int> &sizes, const Type &t);
+/// A CompileError unless `order` has each of 0 to dimensions - 1 once.
+void check_order(const std::vector<int> &order, size_t dimensions);
 /// The Buffer itself; a std::bad_alloc if it got no memory for its elements.
 Buffer<> with_memory(Buffer<> b);
 /// What a copy between host and device answered, as an exception if it failed.
@@ -34,6 +38,7 @@ void bind_buffer_shape(nb::class_<Buffer<>> &c);
 void bind_buffer_elements(nb::class_<Buffer<>> &c);
 void bind_buffer_arrays(nb::class_<Buffer<>> &c);
 void bind_buffer_dlpack(nb::class_<Buffer<>> &c);
+void bind_buffer_state(nb::class_<Buffer<>> &c);
 /// The slots of the buffer protocol.
 PyType_Slot *buffer_slots();
 
