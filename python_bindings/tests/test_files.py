@@ -129,6 +129,20 @@ def test_names_of_halide():
         assert getattr(hl, name) is not None
 
 
+def test_enumerations_are_numbers():
+    assert int(ct.DeviceAPI.CUDA) == ct.DeviceAPI.CUDA.value == 3
+    assert int(ct.TypeCode.Float) == 2 and int(ct.TargetFeature.JIT) == 0
+
+
+def test_ints_are_int32_in_extremes_of_halide():
+    import calotype.halide as hl
+
+    low = hl.u8(3)
+    assert hl.max(low, 2).type() == hl.min(300, low, 7).type() == hl.Int(32)
+    assert hl.evaluate(hl.max(low, 2) - 10) == -7 and hl.evaluate(hl.min(low, 300, 7)) == 3
+    assert hl.max(low, hl.u8(9)).type() == hl.UInt(8) and hl.min(low, 2.5).type() == hl.Float(32)
+
+
 def test_types_and_targets_are_pickled():
     """As arguments of functions in other processes, and as members of what is copied."""
     target = ct.Target("x86-64-linux-avx2-cuda-user_context")

@@ -2,8 +2,9 @@
 """The names that programs written for Halide's Python module use: import calotype.halide as hl."""
 
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Iterable, List
 
+from .. import _core
 from .._errors import Error as HalideError
 from .._language import *  # noqa: F403
 from .._language import __all__ as _names
@@ -15,6 +16,22 @@ class Tuple(tuple):
 
     def __new__(cls, values: Iterable[Any]) -> "Tuple":
         return super().__new__(cls, values)
+
+
+# In Halide's module ints are int32 here, unlike beside an operator: the maximum of a uint8 and 3 is an
+# int32, and less 10 is negative.
+def _as_exprs(args: Iterable[Any]) -> List[Any]:
+    return [_core.Expr(a) if type(a) is int else a for a in args]
+
+
+def max(*args: Any) -> _core.Expr:
+    """The greatest of two or more."""
+    return _core.max(*_as_exprs(args))
+
+
+def min(*args: Any) -> _core.Expr:
+    """The least of two or more."""
+    return _core.min(*_as_exprs(args))
 
 
 def install_dir() -> str:

@@ -6,8 +6,19 @@ namespace calotype::python {
 
 namespace {
 
+// int() takes its values, too.
+template<typename T>
+struct Enum : nb::enum_<T> {
+    Enum(const nb::module_ &m, const char *name) : nb::enum_<T>(m, name) {
+        const auto number = [](T value) {
+            return int64_t(value);
+        };
+        this->attr("__int__") = nb::cpp_function(number, nb::is_method(), nb::name("__int__"));
+    }
+};
+
 void bind_placement_enums(nb::module_ &m) {
-    nb::enum_<DeviceAPI>(m, "DeviceAPI")
+    Enum<DeviceAPI>(m, "DeviceAPI")
         .value("None_", DeviceAPI::None)
         .value("Host", DeviceAPI::Host)
         .value("Default_GPU", DeviceAPI::Default_GPU)
@@ -20,7 +31,7 @@ void bind_placement_enums(nb::module_ &m) {
         .value("D3D12Compute", DeviceAPI::D3D12Compute)
         .value("WebGPU", DeviceAPI::WebGPU)
         .value("SMEStreaming", DeviceAPI::SMEStreaming);
-    nb::enum_<MemoryType>(m, "MemoryType")
+    Enum<MemoryType>(m, "MemoryType")
         .value("Auto", MemoryType::Auto)
         .value("Heap", MemoryType::Heap)
         .value("Stack", MemoryType::Stack)
@@ -34,7 +45,7 @@ void bind_placement_enums(nb::module_ &m) {
 }
 
 void bind_loop_enums(nb::module_ &m) {
-    nb::enum_<TailStrategy>(m, "TailStrategy")
+    Enum<TailStrategy>(m, "TailStrategy")
         .value("RoundUp", TailStrategy::RoundUp)
         .value("GuardWithIf", TailStrategy::GuardWithIf)
         .value("Predicate", TailStrategy::Predicate)
@@ -44,54 +55,54 @@ void bind_loop_enums(nb::module_ &m) {
         .value("ShiftInwardsAndBlend", TailStrategy::ShiftInwardsAndBlend)
         .value("RoundUpAndBlend", TailStrategy::RoundUpAndBlend)
         .value("Auto", TailStrategy::Auto);
-    nb::enum_<LoopAlignStrategy>(m, "LoopAlignStrategy")
+    Enum<LoopAlignStrategy>(m, "LoopAlignStrategy")
         .value("AlignStart", LoopAlignStrategy::AlignStart)
         .value("AlignEnd", LoopAlignStrategy::AlignEnd)
         .value("NoAlign", LoopAlignStrategy::NoAlign)
         .value("Auto", LoopAlignStrategy::Auto);
-    nb::enum_<Partition>(m, "Partition")
+    Enum<Partition>(m, "Partition")
         .value("Auto", Partition::Auto)
         .value("Never", Partition::Never)
         .value("Always", Partition::Always);
-    nb::enum_<PrefetchBoundStrategy>(m, "PrefetchBoundStrategy")
+    Enum<PrefetchBoundStrategy>(m, "PrefetchBoundStrategy")
         .value("Clamp", PrefetchBoundStrategy::Clamp)
         .value("GuardWithIf", PrefetchBoundStrategy::GuardWithIf)
         .value("NonFaulting", PrefetchBoundStrategy::NonFaulting);
-    nb::enum_<NameMangling>(m, "NameMangling")
+    Enum<NameMangling>(m, "NameMangling")
         .value("Default", NameMangling::Default)
         .value("C", NameMangling::C)
         .value("CPlusPlus", NameMangling::CPlusPlus);
 }
 
 void bind_output_enums(nb::module_ &m) {
-    nb::enum_<calotype_type_code_t>(m, "TypeCode")
+    Enum<calotype_type_code_t>(m, "TypeCode")
         .value("Int", Type::Int)
         .value("UInt", Type::UInt)
         .value("Float", Type::Float)
         .value("BFloat", Type::BFloat)
         .value("Handle", Type::Handle);
-    nb::enum_<StmtOutputFormat>(m, "StmtOutputFormat").value("Text", Text).value("HTML", HTML);
-    nb::enum_<Argument::Kind>(m, "ArgumentKind")
+    Enum<StmtOutputFormat>(m, "StmtOutputFormat").value("Text", Text).value("HTML", HTML);
+    Enum<Argument::Kind>(m, "ArgumentKind")
         .value("InputScalar", Argument::InputScalar)
         .value("InputBuffer", Argument::InputBuffer)
         .value("OutputBuffer", Argument::OutputBuffer);
-    nb::enum_<LinkageType>(m, "LinkageType")
+    Enum<LinkageType>(m, "LinkageType")
         .value("External", LinkageType::External)
         .value("ExternalPlusMetadata", LinkageType::ExternalPlusMetadata)
         .value("ExternalPlusArgv", LinkageType::ExternalPlusArgv)
         .value("Internal", LinkageType::Internal);
-    nb::enum_<RuntimeLinkage>(m, "RuntimeLinkage")
+    Enum<RuntimeLinkage>(m, "RuntimeLinkage")
         .value("Import", RuntimeLinkage::Import)
         .value("Export", RuntimeLinkage::Export)
         .value("Internal", RuntimeLinkage::Internal);
-    nb::enum_<OutputFileType> output(m, "OutputFileType");
+    Enum<OutputFileType> output(m, "OutputFileType");
 #define OUTPUT_TYPE(name, extension, per_target) output.value(#name, OutputFileType::name);
 #include <calotype/codegen/output/output_types.def>
     m.attr("OutputFileType").attr("hlpipe") = m.attr("OutputFileType").attr("ctpipe");
 }
 
 void bind_target_enums(nb::module_ &m) {
-    nb::enum_<Target::OS>(m, "TargetOS")
+    Enum<Target::OS>(m, "TargetOS")
         .value("OSUnknown", Target::OSUnknown)
         .value("Linux", Target::Linux)
         .value("Windows", Target::Windows)
@@ -102,7 +113,7 @@ void bind_target_enums(nb::module_ &m) {
         .value("NoOS", Target::NoOS)
         .value("Fuchsia", Target::Fuchsia)
         .value("WebAssemblyRuntime", Target::WebAssemblyRuntime);
-    nb::enum_<Target::Arch>(m, "TargetArch")
+    Enum<Target::Arch>(m, "TargetArch")
         .value("ArchUnknown", Target::ArchUnknown)
         .value("X86", Target::X86)
         .value("ARM", Target::ARM)
@@ -110,7 +121,7 @@ void bind_target_enums(nb::module_ &m) {
         .value("POWERPC", Target::POWERPC)
         .value("WebAssembly", Target::WebAssembly)
         .value("RISCV", Target::RISCV);
-    nb::enum_<Target::Processor> tune(m, "TargetProcessorTune");
+    Enum<Target::Processor> tune(m, "TargetProcessorTune");
     tune.value("ProcessorGeneric", Target::ProcessorGeneric);
     const std::pair<const char *, Target::Processor> processors[] = {
         {"K8", Target::K8},         {"K8_SSE3", Target::K8_SSE3}, {"AMDFam10", Target::AMDFam10},
@@ -126,7 +137,7 @@ void bind_target_enums(nb::module_ &m) {
     for (const auto &[name, value] : processors) {
         tunes.attr(("Tune" + std::string(name)).c_str()) = tunes.attr(name);
     }
-    nb::enum_<Target::Feature> feature(m, "TargetFeature");
+    Enum<Target::Feature> feature(m, "TargetFeature");
     const std::pair<const char *, Target::Feature> features[] = {
 #define FEATURE(Name, spelling, merge) {#Name, Target::Name},
 #include <calotype/target/features.def>
