@@ -117,6 +117,45 @@ def test_arrays_of_ctypes_and_of_the_standard_library(letter, element):
     assert [line[i] for i in range(5)] == list(range(5))
 
 
+def test_the_array_interface_of_a_buffer():
+    b = ct.Buffer(ct.UInt(16), [3, 2])
+    b.fill(5)
+    b[2, 1] = 7
+
+    class View:
+        def __init__(self, buffer):
+            self.__array_interface__, self.buffer = buffer.__array_interface__, buffer
+
+    a = numpy.asarray(View(b))
+    assert a.dtype == numpy.uint16 and a.tolist() == [[5, 5, 5], [5, 5, 7]]
+    a[0, 0] = 9
+    assert b[0, 0] == 9 and b.__array_interface__["strides"] is None
+    assert numpy.asarray(View(b.transposed(0, 1))).tolist() == a.T.tolist()
+    assert b.tobytes() == a.tobytes() and b.transposed(0, 1).tobytes() == a.T.tobytes()
+    assert ct.Buffer(ct.Bool(), [2]).__array_interface__["typestr"] == "|b1"
+    assert not numpy.asarray(View(ct.Buffer(b"abc"))).flags.writeable
+    for none in (ct.Buffer(), ct.Buffer(ct.BFloat(16), [3]), ct.Buffer.make_bounds_query(ct.Int(8), [3])):
+        assert not hasattr(none, "__array_interface__")
+
+
+def test_what_numpy_can_make_an_array_of():
+    class Column:
+        def __array__(self, dtype=None, copy=None):
+            return numpy.zeros(3, numpy.float32)
+
+        def __repr__(self):
+            return "0  0.0\n1  0.0"
+
+    image = ct.ImageParam(ct.Float(32), 1, "image")
+    f = ct.Func("f")
+    f[x] = image[x]
+    said = r"0 0.0 1 0.0 \(Column\).*; pass what numpy.asarray\(\) makes of it"
+    with pytest.raises(TypeError, match=said):
+        ct.Buffer(Column())
+    with pytest.raises(ct.ArgumentError, match=said):
+        f.compile_to_callable([image])(Column(), numpy.zeros(3, numpy.float32))
+
+
 class Picture:
     """As those of PIL: the bytes are made when they are asked for."""
 

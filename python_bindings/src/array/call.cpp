@@ -7,6 +7,8 @@
 #include <cstring>
 #include <map>
 
+#include "ref.h"
+
 namespace calotype::python {
 
 std::string utf8(PyObject *text) {
@@ -15,11 +17,24 @@ std::string utf8(PyObject *text) {
     return chars ? chars : "?";
 }
 
+namespace {
+
+// In one line.
+std::string repr_of(PyObject *object) {
+    const Ref repr(PyObject_Repr(object));
+    const Ref words(repr.get() ? PyUnicode_Split(repr.get(), nullptr, -1) : nullptr);
+    const Ref space(PyUnicode_FromString(" "));
+    const bool has_lines = words.get() && utf8(repr.get()).find('\n') != std::string::npos;
+    const Ref line(has_lines ? PyUnicode_Join(space.get(), words.get()) : nullptr);
+    PyErr_Clear();
+    return utf8(line.get() ? line.get() : repr.get());
+}
+
+}  // namespace
+
 // "3 (int)"
 std::string described(PyObject *object) {
-    PyObject *repr = PyObject_Repr(object);
-    std::string text = utf8(repr);
-    Py_XDECREF(repr);
+    std::string text = repr_of(object);
     if (text.size() > 60) {
         size_t end = 57;
         while ((uint8_t(text[end]) & 0xc0) == 0x80) {
@@ -32,6 +47,11 @@ std::string described(PyObject *object) {
     text += " (" + utf8(name) + ")";
     Py_XDECREF(name);
     return text;
+}
+
+std::string array_advice(PyObject *object) {
+    const bool makes_one = !PyType_Check(object) && PyObject_HasAttrString(object, "__array__");
+    return makes_one ? "; pass what numpy.asarray() makes of it" : "";
 }
 
 std::string quoted(const ParameterInfo &p) {

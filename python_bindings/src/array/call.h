@@ -182,6 +182,8 @@ struct NumberName {
 /// For messages: "argument 'gain'", "3 (int)", and text of Python.
 std::string quoted(const ParameterInfo &p);
 std::string described(PyObject *object);
+/// The end of a message that something is no array: what to do if numpy can make one of it.
+std::string array_advice(PyObject *object);
 std::string utf8(PyObject *text);
 
 /// The bits of a Python number as a value of that type. An ArrayError that names `what` if it is

@@ -184,7 +184,8 @@ void CallArguments::import(Slot &slot, PyObject *value, void *const *consumer) {
         throw ArrayError(
             quoted(p) + " is " + described(value) + ", must be an array of " + type_text(p.type) +
             " with " + std::to_string(p.dimensions) +
-            " dimensions: it is not an instance of Buffer and has no memory of its own");
+            " dimensions: it is not an instance of Buffer and has no memory of its own" +
+            array_advice(value));
     }
     take(slot, value);
 }

@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "bindings.h"
+#include "call.h"
 
 namespace calotype::python {
 
@@ -109,7 +110,8 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
             "__init__",
             [](Buffer<> *b, nb::object array, const std::string &name, bool reverse_axes) {
                 if (!is_array_like(array.ptr())) {
-                    throw nb::type_error((describe(array) + " is no array").c_str());
+                    throw nb::type_error(
+                        (describe(array) + " is no array" + array_advice(array.ptr())).c_str());
                 }
                 new (b) Buffer<>(buffer_of_array(array, name, reverse_axes));
             },

@@ -5,6 +5,7 @@
 #include "array.h"
 #include "bindings.h"
 #include "buffer.h"
+#include "call.h"
 #include "cuda.h"
 #include "exchange.h"
 #include "instance.h"
@@ -219,13 +220,22 @@ nb::object as_numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
                           : numpy.attr("array")(view, dtype, "copy"_a = copy);
 }
 
+nb::object bytes_of(nb::handle self) {
+    const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
+    if (!view.is_valid()) {
+        throw nb::python_error();
+    }
+    return view.attr("tobytes")();
+}
+
 }  // namespace
 
 Buffer<> buffer_of_array(nb::handle array, const std::string &name, bool reverse_axes) {
     auto held = std::make_unique<HeldArray>();
     void *const default_stream = nullptr;
     if (held->array.import(array.ptr(), ViewFor::long_use, &default_stream) != Imported::done) {
-        throw nb::type_error((describe(array) + " is no array").c_str());
+        throw nb::type_error(
+            (describe(array) + " is no array" + array_advice(array.ptr())).c_str());
     }
     if (!held->array.is_on_host() && !(held->array.is_on_cuda() && cuda_interface())) {
         throw ArrayError("the array is on " + held->array.place() +
@@ -292,6 +302,8 @@ void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
           "copy"_a.none() = nb::none(),
           nb::sig("def __array__(self, dtype: typing.Any = None, *, copy: typing.Any = None) -> "
                   "typing.Any"));
+    c.def("tobytes", &bytes_of, "Copies of the elements as numpy has them in order, x last.",
+          nb::sig("def tobytes(self) -> bytes"));
     c.def("numpy_view", &numpy_view, "reverse_axes"_a = true,
           "A numpy array that shares the memory, its axes in the opposite order (x last).",
           nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"));

@@ -144,24 +144,46 @@ std::string typestr(const Type &t) {
     return (t.bytes() == 1 ? "|" : "<") + std::string(1, kind) + std::to_string(t.bytes());
 }
 
+nb::dict interface_to(const Buffer<> &b, uint64_t address) {
+    nb::list shape, strides;
+    int64_t dense = b.type().bytes();
+    bool is_dense = true;
+    for (int d = 0; d < b.dimensions(); d++) {
+        const int64_t stride = int64_t(b.dim(d).stride()) * b.type().bytes();
+        is_dense = is_dense && (stride == dense || b.dim(d).extent() == 1);
+        dense *= b.dim(d).extent();
+        shape.insert(0, b.dim(d).extent());
+        strides.insert(0, stride);
+    }
+    nb::dict d;
+    d["shape"] = nb::tuple(shape);
+    d["strides"] = is_dense ? nb::object(nb::none()) : nb::tuple(strides);
+    d["typestr"] = typestr(b.type());
+    d["data"] = nb::make_tuple(address, is_read_only(b));
+    d["version"] = 3;
+    return d;
+}
+
 nb::dict cuda_array_interface(const Buffer<> &b) {
     if (!is_on_cuda(b)) {
         throw nb::attribute_error(
             ("the newest elements of buffer " + b.name() + " are not on a CUDA device").c_str());
     }
-    nb::list shape, strides;
-    for (int d = b.dimensions() - 1; d >= 0; d--) {
-        shape.append(b.dim(d).extent());
-        strides.append(int64_t(b.dim(d).stride()) * b.type().bytes());
-    }
-    nb::dict d;
-    d["shape"] = nb::tuple(shape);
-    d["strides"] = nb::tuple(strides);
-    d["typestr"] = typestr(b.type());
-    d["data"] = nb::make_tuple(b.raw_buffer()->device, is_read_only(b));
-    d["version"] = 3;
+    nb::dict d = interface_to(b, b.raw_buffer()->device);
     d["stream"] = 1;
     return d;
+}
+
+// Of Buffers that the host alone has: asking whether there is one must not copy from a device, nor
+// say that the host's elements are the newer ones.
+nb::dict array_interface(const Buffer<> &b) {
+    if (!b.defined() || b.has_device_allocation() ||
+        (!b.raw_buffer()->host && b.number_of_elements() > 0)) {
+        throw nb::attribute_error(
+            "a Buffer without elements on the host, or with copies of them on "
+            "a device, has no __array_interface__");
+    }
+    return interface_to(b, reinterpret_cast<uintptr_t>(b.raw_buffer()->host));
 }
 
 }  // namespace
@@ -174,6 +196,7 @@ void bind_buffer_dlpack(nb::class_<Buffer<>> &c) {
                  const dlpack::Device device = device_of(b);
                  return nb::make_tuple(int(device.type), device.id);
              })
+        .def_prop_ro("__array_interface__", &array_interface)
         .def_prop_ro("__cuda_array_interface__", &cuda_array_interface);
 }
 
