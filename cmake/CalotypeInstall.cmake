@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Where the parts of the package go. Component runtime needs no LLVM; component compiler does.
 
+# Where links would become copies, as in wheels, a library has one name, by which programs load it.
+set(links "")
+if(NOT CALOTYPE_LIBRARY_LINKS)
+    set(links LIBRARY NAMELINK_SKIP)
+    set_property(TARGET Calotype calotype_runtime_shared PROPERTY VERSION)
+endif()
+
 install(TARGETS ${calotype_runtime_targets} EXPORT CalotypeRuntimeTargets
-        COMPONENT calotype_runtime)
+        COMPONENT calotype_runtime ${links})
 install(TARGETS ${calotype_compiler_targets} EXPORT CalotypeCompilerTargets
-        COMPONENT calotype_compiler)
+        COMPONENT calotype_compiler ${links})
 install(EXPORT CalotypeRuntimeTargets NAMESPACE Calotype::
         DESTINATION "${calotype_package_dir}" COMPONENT calotype_runtime)
 install(EXPORT CalotypeCompilerTargets NAMESPACE Calotype::

@@ -10,8 +10,9 @@
 # <project>-calotype_generators) and takes the executable from it, if it is found.
 #
 # The first source may be a Python file that ends in calotype.main(); further ones are what it imports.
-# It is run by Calotype_PYTHON (default: the Python that CMake finds), which must have the package
-# calotype unless this package is that of a build folder with it.
+# It is run by Calotype_PYTHON (default: the Python of the environment that pip has installed this package
+# in, else the one that CMake finds), which must have the package calotype unless this package is that of
+# a build folder with it.
 function(add_calotype_generator TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "" "PACKAGE_NAME;PACKAGE_NAMESPACE;EXPORT_FILE" "SOURCES;LINK_LIBRARIES")
@@ -54,8 +55,13 @@ endfunction()
 # TARGET as a script that runs the Python file.
 function(_calotype_python_generator TARGET SOURCE)
     if(NOT Calotype_PYTHON)
-        find_package(Python REQUIRED COMPONENTS Interpreter)
-        set(Calotype_PYTHON "${Python_EXECUTABLE}" CACHE FILEPATH "Runs generators written in Python")
+        # From <environment>/lib/python<version>/site-packages/calotype/lib/cmake/Calotype.
+        cmake_path(SET python NORMALIZE "${Calotype_DIR}/../../../../../../../bin/python3")
+        if(NOT Calotype_DIR MATCHES "/site-packages/calotype/" OR NOT EXISTS "${python}")
+            find_package(Python REQUIRED COMPONENTS Interpreter)
+            set(python "${Python_EXECUTABLE}")
+        endif()
+        set(Calotype_PYTHON "${python}" CACHE FILEPATH "Runs generators written in Python")
     endif()
     set(files "")
     foreach(file "${SOURCE}" ${ARGN})

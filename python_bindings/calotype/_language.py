@@ -7,6 +7,7 @@ from ._core import BoundaryConditions, Func, RVar, Var, _, _0, _1, _2, _3, _4, _
 from ._extern import *  # noqa: F403
 from ._generator import *  # noqa: F403
 from ._notebook import Report, compile_stats, kernel_cache_stats  # noqa: F401
+from ._package import install_dir  # noqa: F401
 from ._progress import *  # noqa: F403
 
 _notebook.install()
@@ -29,5 +30,5 @@ def funcs(names: str) -> tuple:
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
 __all__ += ["_", "_0", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"]
-__all__ += ["vars", "rvars", "funcs"]
+__all__ += ["vars", "rvars", "funcs", "install_dir"]
 __all__ += _extern.__all__ + _generator.__all__ + _progress.__all__ + ["Report"]

@@ -17,6 +17,7 @@ from ._generator import *
 from ._notebook import Report as Report
 from ._notebook import compile_stats as compile_stats
 from ._notebook import kernel_cache_stats as kernel_cache_stats
+from ._package import install_dir as install_dir
 from ._progress import *
 
 def vars(names: str) -> tuple[Var, ...]: ...

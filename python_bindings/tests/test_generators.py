@@ -315,6 +315,12 @@ class Downstream:
         self.run("cmake", "--build", "b")
 
 
+def test_the_module_says_where_the_cmake_package_is(tmp_path):
+    project = Downstream(tmp_path)
+    assert ct.install_dir() == project.build_tree
+    assert project.run(sys.executable, "-m", "calotype", "--install-dir") == project.build_tree + "\n"
+
+
 def test_cmake_runs_a_generator_in_python(tmp_path):
     project = Downstream(tmp_path)
     (tmp_path / "ramp_generator.py").write_text(SOURCE)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names that programs written for Halide's Python module use: import calotype.halide as hl."""
 
-from pathlib import Path
 from typing import Any, Iterable, List
 
 from .. import _core
@@ -34,9 +33,4 @@ def min(*args: Any) -> _core.Expr:
     return _core.min(*_as_exprs(args))
 
 
-def install_dir() -> str:
-    """The folder of the package."""
-    return str(Path(__file__).parents[1])
-
-
-__all__ = [*_names, "HalideError", "Tuple", "imageio", "install_dir"]
+__all__ = [*_names, "HalideError", "Tuple", "imageio"]
