@@ -11,7 +11,9 @@ from ._core import _6 as _6
 from ._core import _7 as _7
 from ._core import _8 as _8
 from ._core import _9 as _9
-from ._core import Func, RVar, Var
+from ._core import Func as Func
+from ._core import RVar as RVar
+from ._core import Var as Var
 from ._extern import *
 from ._generator import *
 from ._notebook import Report as Report

@@ -42,6 +42,16 @@ def test_the_package_says_that_it_is_typed():
         assert (package / name).exists(), name
 
 
+def test_stubs_give_on_what_they_import():
+    """Pyright takes a name that is imported without an `as` for one of the stub's own use."""
+    stubs = [package / name for name in ("__init__.pyi", "_language.pyi", "halide/__init__.pyi")]
+    lines = [line for stub in stubs for line in stub.read_text().splitlines()]
+    imports = [re.fullmatch(r"from (\..*) import (.*)", line) for line in lines]
+    names = [found[2] for found in imports if found and found[2] != "*"]
+    assert len(names) > 20
+    assert [n for n in names if not re.fullmatch(r"(\w+) as \1", n)] == []
+
+
 # How functions and classes of nanobind look to stubtest, which knows those of Python and C.
 OF_NANOBIND = re.compile(
     r"is not a function|metaclass differs|disjoint base|stub is a staticmethod but runtime is not"

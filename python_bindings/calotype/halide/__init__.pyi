@@ -2,7 +2,7 @@
 from typing import Any, Iterable
 
 from .. import *
-from .._errors import Error as HalideError
+from .._errors import Error as Error
 from .._language import _ as _
 from .._language import _0 as _0
 from .._language import _1 as _1
@@ -14,6 +14,8 @@ from .._language import _6 as _6
 from .._language import _7 as _7
 from .._language import _8 as _8
 from .._language import _9 as _9
+
+HalideError = Error
 
 class Tuple(tuple[Any, ...]):
     def __new__(cls, values: Iterable[Any]) -> Tuple: ...
