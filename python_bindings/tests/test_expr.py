@@ -196,6 +196,15 @@ def test_functions():
     assert value(ct.reinterpret(ct.UInt(32), ct.f32(1.0))) == 0x3F800000
 
 
+def test_ranges():
+    r = ct.Range(ct.u8(3), 5)
+    assert r.min.type() == r.extent.type() == ct.UInt(8)
+    with pytest.raises(ct.CompileError, match="a min of type uint8 and an extent of type int32"):
+        ct.Range(ct.u8(3), ct.Expr(5))
+    with pytest.raises(ct.CompileError, match="the constant 9223372036854775808 does not fit"):
+        ct.Range(2**63, -(2**63))
+
+
 def test_text_of_expressions():
     x = ct.Var("x")
     assert str(x + 1) == "x + 1"

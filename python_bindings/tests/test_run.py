@@ -2,6 +2,7 @@
 """Running: realize, Callable, parameters, errors, printing, threads."""
 
 import contextlib
+import inspect
 import io
 import threading
 import warnings
@@ -48,6 +49,8 @@ def test_callable_arguments_by_place_and_by_name():
     c(a, taken=out, gain=1)
     assert out.all_equal(5)
     assert repr(c) == "<calotype.Callable (image: uint8[2], gain: float32, taken: uint8[2])>"
+    said = "(image: 'uint8[2]', gain: 'float32', taken: 'uint8[2]')"
+    assert str(inspect.signature(c)) == said
 
 
 def test_callable_errors_name_argument_found_and_expected():

@@ -7,7 +7,7 @@
 
 import inspect
 import os
-from typing import Any, List, NamedTuple, Optional, Union
+from typing import Any, Iterable, List, NamedTuple, Optional, Union
 
 from . import _runtime
 
@@ -28,6 +28,17 @@ class Argument(NamedTuple):
     def __str__(self) -> str:
         shape = f"[{self.dimensions}]" if self.kind != "scalar" else ""
         return f"{self.name}: {self.type}{shape}"
+
+
+def _signature(arguments: Iterable[tuple]) -> inspect.Signature:
+    """What inspect.signature says of a Kernel or Callable with these arguments."""
+    parameters = []
+    for argument in (Argument(*given) for given in arguments):
+        name = argument.name.replace("$", "_")
+        text = str(argument).split(": ")[1]
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(inspect.Parameter(name, kind, annotation=text))
+    return inspect.Signature(parameters)
 
 
 class Kernel(_runtime.Kernel):
@@ -55,15 +66,7 @@ class Kernel(_runtime.Kernel):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        parameters = [
-            inspect.Parameter(
-                a.name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                annotation=str(a).split(": ")[1],
-            )
-            for a in self.arguments
-        ]
-        return inspect.Signature(parameters)
+        return _signature(self._arguments())
 
     def __repr__(self) -> str:
         return f"<calotype.runtime.Kernel {self._name}{self._text()}>"

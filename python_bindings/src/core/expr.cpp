@@ -31,7 +31,13 @@ void bind_expr(nb::module_ &m) {
         .def(nb::init<>())
         .def(
             "__init__",
-            [](Range *r, ExprArg min, ExprArg extent) { new (r) Range(min.get(), extent.get()); },
+            [](Range *r, ExprArg min, ExprArg extent) {
+                const auto [a, b] = operands(min.object, extent.object);
+                user_assert(a.type() == b.type() && a.type().is_scalar())
+                    << "a Range from a min of type " << a.type() << " and an extent of type "
+                    << b.type() << ", must be of one type";
+                new (r) Range(a, b);
+            },
             "min"_a, "extent"_a)
         .def_ro("min", &Range::min)
         .def_ro("extent", &Range::extent);

@@ -36,7 +36,8 @@ Expr operand(nb::handle object, nb::handle other) {
         return float_constant(double(value), t);
     }
     user_assert(!t.is_int_or_uint() || t.is_bool() || !Int(32).can_represent(int64_t(value)))
-        << "the constant " << value << " does not fit in the " << t << " of the other operand";
+        << "the constant " << nb::str(h).c_str() << " does not fit in the " << t
+        << " of the other operand";
     return to_expr(h);
 }
 

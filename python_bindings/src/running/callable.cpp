@@ -145,6 +145,13 @@ void bind_callable(nb::module_ &m) {
         .def("arguments", [](const PythonCallable &c) { return c.callable.arguments(); })
         .def("_arguments", &arguments_of)
         .def("_bounds", &bounds_of)
+        .def_prop_ro(
+            "__signature__",
+            [](nb::handle self) {
+                return nb::module_::import_("calotype.runtime")
+                    .attr("_signature")(self.attr("_arguments")());
+            },
+            nb::sig("def __signature__(self) -> typing.Any"))
         .def("prefetch", &prefetch, "device"_a = nb::none(),
              "Begins to load its device code, for a CUDA device or where the runtime does it by "
              "itself, while other work goes on: the first call need not.",
