@@ -5,9 +5,14 @@ import argparse
 
 from ._package import install_dir
 
-if __name__ == "__main__":
+
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m calotype")
     text = "print the folder for CMAKE_PREFIX_PATH"
     parser.add_argument("--install-dir", action="store_true", required=True, help=text)
     parser.parse_args()
     print(install_dir())
+
+
+if __name__ == "__main__":
+    main()
