@@ -17,8 +17,8 @@ class Tuple(tuple):
         return super().__new__(cls, values)
 
 
-# In Halide's module ints are int32 here, unlike beside an operator: the maximum of a uint8 and 3 is an
-# int32, and less 10 is negative.
+# In Halide's module an int is an int32 in max and min, unlike beside an operator: max(u8, 3) is an int32,
+# and max(u8, 3) - 10 can be negative.
 def _as_exprs(args: Iterable[Any]) -> List[Any]:
     return [_core.Expr(a) if type(a) is int else a for a in args]
 

@@ -22,6 +22,7 @@ namespace {
 // In one line.
 std::string repr_of(PyObject *object) {
     const Ref repr(PyObject_Repr(object));
+    PyErr_Clear();
     const Ref words(repr.get() ? PyUnicode_Split(repr.get(), nullptr, -1) : nullptr);
     const Ref space(PyUnicode_FromString(" "));
     const bool has_lines = words.get() && utf8(repr.get()).find('\n') != std::string::npos;
