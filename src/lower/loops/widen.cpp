@@ -370,7 +370,7 @@ private:
         const Expr min = mutate(op->min), extent = mutate(op->extent);
         const bool differs = varies(min, op->min) || varies(extent, op->extent);
         const bool of_threads = is_gpu(op->for_type);
-        if (!succeeded() || op->for_type == ForType::Parallel || (of_threads && differs)) {
+        if (!succeeded() || (of_threads && differs)) {
             return one_by_one(op);
         }
         if (!differs) {
