@@ -207,6 +207,21 @@ public:
         return !last_window_.empty();
     }
 
+    /// Whether there is a dimension that any loop could be folded along. `s` holds all accesses.
+    bool has_candidates(const Stmt &s) const {
+        FindLaneDimensions lanes(f_.name());
+        lanes(s);
+        for (int d = 0; d < f_.dimensions(); d++) {
+            const StorageDim *schedule = schedule_of(d);
+            const bool is_asked = schedule && schedule->fold_factor.defined(),
+                       may_be = !explicit_only_ && !lanes.found.count(d);
+            if (!folded_already.count(d) && (is_asked || may_be)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// The statement with checks, and the fold that was found. `s` holds all accesses.
     Stmt search(const Stmt &s) {
         if (const auto *op = s.as<LetStmt>()) {
@@ -642,6 +657,9 @@ private:
         FoldFunc folding(f, op, known_, explicit_only, ctx_);
         for (const Fold &fold : *folds) {
             folding.folded_already.insert(fold.dimension);
+        }
+        if (!folding.has_candidates(*s)) {
+            return false;
         }
         const Stmt searched = folding.search(*s);
         if (!folding.fold || folding.has_memory()) {
