@@ -250,12 +250,21 @@ private:
         return part;
     }
 
-    // The loops keep what directives said of them, as far as that does not make their iterations
-    // race now.
+    // The loops keep their order and what directives said of them, as far as that does not make
+    // their iterations race now. A dimension that is new stands where the loop did.
     void finish_loops_of_part(const Function &part, const Expr &predicate) const {
         Definition &d = *part->updates[0];
         d.predicate = predicate;
-        for (Dim &dim : d.schedule.dims) {
+        std::vector<Dim> &dims = d.schedule.dims;
+        const std::vector<std::string> order = order_of_part();
+        const auto place = [&](const Dim &dim) {
+            const auto it = std::find(order.begin(), order.end(), dim.var);
+            return it == order.end() && dim.var == outermost_name ? order.size() + 1
+                                                                  : size_t(it - order.begin());
+        };
+        std::stable_sort(dims.begin(), dims.end(),
+                         [&](const Dim &a, const Dim &b) { return place(a) < place(b); });
+        for (Dim &dim : dims) {
             if (dim.is_rvar()) {
                 const DimType type = dim.dim_type;
                 dim = dim_of(dim.var);
@@ -263,6 +272,19 @@ private:
                 dim.for_type = dim.is_parallel() && !dim.is_pure() ? ForType::Serial : dim.for_type;
             }
         }
+    }
+
+    // The loops of the stage, innermost first, by their names in the new Func.
+    std::vector<std::string> order_of_part() const {
+        std::vector<std::string> order;
+        for (const Dim &d : definition_.schedule.dims) {
+            const auto it = std::find_if(preserved_.begin(), preserved_.end(),
+                                         [&](const auto &e) { return e.first.name() == d.var; });
+            if (d.var != outermost_name) {
+                order.push_back(it == preserved_.end() ? d.var : it->second.name());
+            }
+        }
+        return order;
     }
 
     Dim dim_of(const std::string &var) const {

@@ -334,7 +334,7 @@ TEST(Rfactor, of_a_split_sum) {
     f.update().split(r, ro, ri, 8);
     Func part = f.update().rfactor(ri, u);
     EXPECT_EQ(part.args()[0].name(), "u");
-    EXPECT_EQ(loops(part.update()), "ro u");
+    EXPECT_EQ(loops(part.update()), "u ro");
     EXPECT_EQ(loops(f.update()), "ri");
     EXPECT_TRUE(f.function().stage(1)->schedule.splits.empty());
     EXPECT_EQ(to_string(part.update_value()),
