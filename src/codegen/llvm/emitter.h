@@ -153,6 +153,7 @@ private:
     Value *to_memory(Value *v, Type t);
     Value *load_scalar(const Load *op);
     Value *load_dense(const Load *op, const Expr &base, int offset, int lanes, Value *mask);
+    Value *load_registers(const Load *op, const Expr &base, int lanes);
     Value *load_strided(const Load *op, const Ramp *ramp, int stride);
     Value *load_gather(const Load *op, Value *mask);
     Value *load_ramp(const Load *op, const Ramp *ramp, Value *mask);

@@ -81,6 +81,10 @@ public:
     virtual bool has_fast_gather(const Target &) const {
         return false;
     }
+    /// True if one instruction takes any bytes out of two registers.
+    virtual bool permutes_bytes_of_two(const Target &) const {
+        return false;
+    }
     /// True if code on it may call functions of the C library.
     virtual bool has_c_library() const {
         return true;

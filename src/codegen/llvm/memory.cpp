@@ -7,8 +7,9 @@
 //     stride 2, 4 lanes:   a b c d e f g       two loads of 4: abcd and defg
 //                          ^   ^   ^   ^       then lanes 0 2 of the first, 1 3 of the second
 //
-// The last load is moved back so that nothing beyond the last element wanted is touched. Other
-// indices are gathered, in hardware where that pays, else lane by lane.
+// The last load is moved back so that nothing beyond the last element wanted is touched. Where bytes
+// are permuted across registers, loads are as wide as those. Other indices are gathered, in hardware
+// where that pays, else lane by lane.
 #include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
@@ -171,20 +172,27 @@ Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset,
     return from_memory(mask && lanes == 1 ? lane(load, 0) : load, op->type);
 }
 
+// Dense parts from the first lane to the last, of which the last one begins early, and a shuffle.
 Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int stride) {
-    int lanes = ramp->lanes;
+    const int lanes = ramp->lanes, span = (lanes - 1) * stride + 1;
+    int part = lanes;
+    if (op->type.bits() == 8 && machine_.permutes_bytes_of_two(target())) {
+        part = std::min(int(llvm::bit_floor(unsigned(span))),
+                        vector_register_bits(target(), true) / 8);
+    }
+    const int last = (span + part - 1) / part - 1;
     std::vector<Value *> parts;
-    for (int i = 0; i < stride; i++) {
-        int offset = i * lanes - (i == stride - 1 ? stride - 1 : 0);
-        parts.push_back(load_dense(op, ramp->base, offset, lanes, nullptr));
+    for (int i = 0; i <= last; i++) {
+        const int offset = i < last ? i * part : span - part;
+        parts.push_back(load_dense(op, ramp->base, offset, part, nullptr));
     }
     std::vector<int> indices;
     for (int i = 0; i < lanes; i++) {
-        int element = i * stride;
-        bool in_last = element >= (stride - 1) * lanes;
-        indices.push_back(in_last ? element + stride - 1 : element);
+        const int element = i * stride;
+        const bool in_last = element >= last * part;
+        indices.push_back(in_last ? element - (span - part) + last * part : element);
     }
-    if (stride == 2) {
+    if (last == 1) {
         return shuffle(parts[0], parts[1], indices);
     }
     Value *all = concat(parts);
@@ -300,11 +308,25 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     return from_memory(concat(parts), op->type);
 }
 
+// A dense load by registers. LLVM makes networks of shuffles for channels that are taken out of one
+// load of bytes; out of two registers a permutation takes each.
+Value *FunctionEmitter::load_registers(const Load *op, const Expr &base, int lanes) {
+    const int most = vector_register_bits(target(), true) / op->type.bits();
+    std::vector<Value *> parts;
+    for (int begin = 0; begin < lanes; begin += most) {
+        parts.push_back(load_dense(op, base, begin, std::min(most, lanes - begin), nullptr));
+    }
+    return concat(parts);
+}
+
 // Stride is a scalar; base may be a vector, whose pieces then stand one after the other.
 Value *FunctionEmitter::load_ramp(const Load *op, const Ramp *ramp, Value *mask) {
     int64_t stride = constant_stride(ramp);
     if (stride == 1) {
-        return load_dense(op, ramp->base, 0, ramp->lanes, mask);
+        const bool by_registers =
+            !mask && op->type.bits() == 8 && machine_.permutes_bytes_of_two(target());
+        return by_registers ? load_registers(op, ramp->base, ramp->lanes)
+                            : load_dense(op, ramp->base, 0, ramp->lanes, mask);
     }
     if (stride == -1 && !mask) {
         std::vector<int> reversed;

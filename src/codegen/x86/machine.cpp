@@ -106,6 +106,9 @@ public:
                             !target.has_feature(Target::AVX512_SapphireRapids);
         return target.has_feature(Target::AVX512_Skylake) && !is_amd;
     }
+    bool permutes_bytes_of_two(const Target &target) const override {
+        return target.has_feature(Target::AVX512_Cannonlake);
+    }
 };
 
 }  // namespace

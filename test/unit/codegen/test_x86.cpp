@@ -102,6 +102,24 @@ TEST(X86, GathersAreThoseThatPay) {
     }
 }
 
+/// Channels of bytes are taken out of two registers by one permutation each, where there is one.
+TEST(X86, ChannelsOfBytesAreTakenByPermutations) {
+    const char *target = "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake-"
+                         "avx512_cannonlake";
+    const Expr all = load(UInt(8, 96), "a");
+    const auto channel = [&](int c) {
+        return Shuffle::make_slice(all, c, 3, 32);
+    };
+    const std::string of_three = assembly(target, channel(0) + (channel(1) ^ channel(2)));
+    EXPECT_EQ(count(of_three, "vpermt2b") + count(of_three, "vpermi2b"), 3u) << of_three;
+    EXPECT_EQ(count(of_three, "vpalignr") + count(of_three, "vpshufb"), 0u) << of_three;
+    const Expr strided =
+        Load::make(UInt(8, 16), "a", Ramp::make(0, 4, 16), const_true(16), Alignment());
+    const std::string of_four = assembly(target, strided);
+    EXPECT_EQ(count(of_four, "vpermt2b") + count(of_four, "vpermi2b"), 1u) << of_four;
+    EXPECT_EQ(count(of_four, "vpblend") + count(of_four, "vpmovdb"), 0u) << of_four;
+}
+
 /// The two products of a pair of lanes are computed where the lanes are.
 TEST(X86, DividesByConstantsWithoutMovingLanes) {
     const Expr quotient = load(Int(32, 16), "a") / make_const(Int(32, 16), 19);
