@@ -49,10 +49,15 @@ int widening_of(const Expr &e) {
                   : 1;
 }
 
-/// Sums of what was only made wider are left to instructions that add up narrow lanes.
-bool is_widened(const Expr &e) {
+/// So many neighbours of e instructions add up: products of a pair or of four, and eight bytes. 0 for
+/// other sums of what was only made wider.
+int summands_of(const Expr &e) {
     const Cast *cast = e.as<Cast>();
-    return cast && cast->type.bits() > cast->value.type().bits() && widening_of(e) == 1;
+    if (!cast || cast->type.bits() <= cast->value.type().bits() || widening_of(e) > 1) {
+        return widening_of(e);
+    }
+    const Type from = cast->value.type();
+    return from.is_uint() && from.bits() == 8 ? 8 : from.is_int() && from.bits() == 16 ? 2 : 0;
 }
 
 /// All stores in a loop's body to one element, if nothing else touches its buffer.
@@ -66,12 +71,12 @@ public:
         const std::optional<AtomicUpdate> update = match_atomic_update(store);
         const VectorReduce *reduction = update ? update->operand.as<VectorReduce>() : nullptr;
         if (!reduction || reduction->op != update->op || !is_const_one(store->predicate) ||
-            reduction->type.is_bool() || is_widened(reduction->value)) {
+            reduction->type.is_bool()) {
             return std::nullopt;
         }
         const Type t = reduction->value.type();
-        const int widening = update->op == VectorReduce::Add ? widening_of(reduction->value) : 1;
-        const int lanes = widening > 0 && t.lanes() % widening == 0 ? t.lanes() / widening : 0;
+        const int summands = update->op == VectorReduce::Add ? summands_of(reduction->value) : 1;
+        const int lanes = summands > 0 && t.lanes() % summands == 0 ? t.lanes() / summands : 0;
         if (lanes <= reduction->type.lanes() || lanes % reduction->type.lanes() != 0 ||
             lanes * t.bits() > max_registers * register_bits_) {
             return std::nullopt;
