@@ -235,8 +235,10 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
         return pointers;
     }
     if (ramp && ramp->base.type().is_scalar() && !machine_.has_narrow_indices()) {
-        // From one to the next, so that one register holds the stride, not each multiple of it.
+        // From one to the next, so that one register holds the stride, not each multiple of it. The
+        // first is hidden from LLVM, which would hoist all distances from it out of a loop.
         Value *p = element_pointer(buffer, element, ramp->base), *stride = emit_wide(ramp->stride);
+        p = b_.CreateStripInvariantGroup(p);
         for (int i = 0; i < lanes; i++) {
             pointers.push_back(p);
             p = b_.CreateGEP(in_memory, p, stride);

@@ -82,6 +82,30 @@ TEST(X86, StridedStoresHoldNoMultiplesOfTheStride) {
     EXPECT_EQ(count(text, "imul") + count(text, "vpmulld") + count(text, "movslq"), 2u) << text;
 }
 
+/// Nor do loops with several such stores, whose distances LLVM would hoist into more values than there
+/// are registers.
+TEST(X86, StridedStoresInLoopsSpillNothing) {
+    const auto load_one = [](int i) {
+        return Load::make(Int(32), "a", i, const_true(), Alignment());
+    };
+    const Expr stride = Variable::make(Int(32), "stride"), i = Variable::make(Int(32), "i");
+    std::vector<Stmt> stores;
+    for (const int channel : {0, 1, 2}) {
+        const Expr value = Load::make(UInt(8, 16), "b", Ramp::make(i * 16 + channel * 1000, 1, 16),
+                                      const_true(16), Alignment());
+        stores.push_back(Store::make("out", value,
+                                     Ramp::make(i * 16 * stride + channel, stride, 16),
+                                     const_true(16), Alignment()));
+    }
+    const Stmt loop = For::make("i", 0, load_one(0), ForType::Serial, Partition::Auto,
+                                DeviceAPI::None, Block::make(stores));
+    LoweredModule module =
+        one_function({pointer_argument("out"), pointer_argument("a"), pointer_argument("b")},
+                     LetStmt::make("stride", load_one(1), loop));
+    const std::string text = CompiledModule(module, Target("x86-64-linux-avx2")).assembly();
+    EXPECT_EQ(count(text, "(%rsp)"), 0u) << text;
+}
+
 /// Lane by lane where the processor gathers slowly, which LLVM does not undo; with a mask never.
 TEST(X86, GathersAreThoseThatPay) {
     const Expr index =
