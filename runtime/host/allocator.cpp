@@ -29,11 +29,11 @@ static constexpr size_t alignment = calotype_malloc_alignment;
 
 namespace {
 
-/** Blocks that are free. Nobody waits for the lock: who does not get it asks libc, and so does the
- * child of a process that forked while it was held. */
+/** Blocks that are free, of sizes from smallest to largest. Nobody waits for the lock: who does not get
+ * it asks libc, and so does the child of a process that forked while it was held. */
+template<size_t smallest, size_t largest, size_t most_bytes>
 class KeptBlocks {
     static constexpr int most = 32;
-    static constexpr size_t smallest = 16 << 10, largest = 32 << 20, most_bytes = 64 << 20;
 
     struct Block {
         void *address;
@@ -60,11 +60,6 @@ class KeptBlocks {
         return block;
     }
 
-    static bool is_of_interest(size_t size) {
-        // A sanitizer is to see what is freed.
-        return size >= smallest && size <= largest && !__asan_init && !__msan_init;
-    }
-
     /** At most an eighth more. Where each iteration asks for one row more than the last one, most find
      * a block that fits. */
     static size_t rounded(size_t size) {
@@ -72,10 +67,16 @@ class KeptBlocks {
         while (step * 16 <= size) {
             step *= 2;
         }
-        return (size + step - 1) & ~(step - 1);
+        size = (size + step - 1) & ~(step - 1);
+        return size < largest ? size : largest;
     }
 
 public:
+    static bool is_of_interest(size_t size) {
+        // A sanitizer is to see what is freed.
+        return size >= smallest && size <= largest && !__asan_init && !__msan_init;
+    }
+
     /** The smallest block that is as large, but not four times as large: where a loop asks for a little more in each
      * iteration, there are not as many blocks as sizes. Null if there is none. `*size` becomes that of the block, or
      * the one to ask libc for. */
@@ -137,10 +138,22 @@ public:
     }
 };
 
-KeptBlocks kept;
+/** A row of an image, which libc has in lists that it sorts; larger than what each thread has at hand. */
+KeptBlocks<(1 << 10) + 1, (16 << 10) - 1, 256 << 10> kept_rows;
+KeptBlocks<16 << 10, 32 << 20, 64 << 20> kept;
+
+void *take_kept(size_t *size) {
+    void *row = kept_rows.take(size);
+    return row ? row : kept.take(size);
+}
+
+bool clear_kept() {
+    const bool had_rows = kept_rows.clear();
+    return kept.clear() || had_rows;
+}
 
 __attribute__((destructor)) void free_kept_blocks() {
-    kept.clear();
+    clear_kept();
 }
 
 }  // namespace
@@ -153,11 +166,11 @@ CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
         return nullptr;
     }
     size += extra;
-    void *block = kept.take(&size);
+    void *block = take_kept(&size);
     if (!block) {
         block = malloc(size);
     }
-    if (!block && kept.clear()) {
+    if (!block && clear_kept()) {
         block = malloc(size);
     }
     if (!block) {
@@ -175,7 +188,9 @@ CALOTYPE_WEAK void calotype_default_free(void *user_context, void *ptr) {
     (void)user_context;
     if (ptr) {
         void **aligned = static_cast<void **>(ptr);
-        kept.give(aligned[-1], reinterpret_cast<size_t>(aligned[-2]));
+        const size_t size = reinterpret_cast<size_t>(aligned[-2]);
+        kept_rows.is_of_interest(size) ? kept_rows.give(aligned[-1], size)
+                                       : kept.give(aligned[-1], size);
     }
 }
 
