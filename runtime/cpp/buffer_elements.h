@@ -268,9 +268,7 @@ private:
     template<typename Fn>
     void call_for_each_element(Fn &f) const {
         constexpr int N = number_of_ints<Fn>();
-        if constexpr (N == 0) {
-            for_each_value([&](not_void_T &v) { v = f(); });
-        } else if constexpr (N > 0) {
+        if constexpr (N >= 0) {
             assert(N == this->dimensions() && "the function takes another number of coordinates");
             loop_with_ints<N>(this->buf, f);
         } else {

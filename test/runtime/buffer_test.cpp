@@ -436,6 +436,16 @@ TEST(BufferLoops, WalkMemoryInOrder) {
     b.for_each_value([&](int &v) { EXPECT_EQ(next++, &v); });
 }
 
+TEST(BufferLoops, VisitTheOneElementWithoutDimensions) {
+    Buffer<int> b = Buffer<int>::make_scalar();
+    b() = 5;
+    int calls = 0;
+    b.for_each_element([&]() { calls++; });
+    b.for_each_element([&](const int *) { calls++; });
+    EXPECT_EQ(2, calls);
+    EXPECT_EQ(5, b());
+}
+
 TEST(BufferLoops, DoNothingWhenEmpty) {
     Buffer<int> b(nullptr, 4, 0);
     b.for_each_element([](int, int) { FAIL(); });
