@@ -265,6 +265,26 @@ std::string c_type_name(const Type &t) {
     return std::string(t.is_int() ? "int" : "uint") + std::to_string(t.bits()) + "_t";
 }
 
+std::string in_namespaces(const std::vector<std::string> &parts, const std::string &declaration) {
+    std::string text, end;
+    for (size_t i = 0; i + 1 < parts.size(); i++) {
+        text += "namespace " + parts[i] + " { ";
+        end += " }";
+    }
+    return text + declaration + end;
+}
+
+std::string class_declaration(const Type &t) {
+    std::istringstream words(t.is_handle() && t.handle_type ? t.handle_type->cpp_name : "");
+    std::string kind, name;
+    words >> kind >> name;
+    if (kind != "class" && kind != "struct" && kind != "union") {
+        return "";
+    }
+    const std::vector<std::string> parts = name_parts(name);
+    return in_namespaces(parts, kind + " " + parts.back() + ";");
+}
+
 std::string c_identifier(const std::string &name) {
     std::string result;
     for (char c : name) {

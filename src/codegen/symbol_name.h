@@ -36,6 +36,11 @@ std::string cpp_symbol_name(const std::string &name, const std::vector<Type> &pa
 /// How a scalar argument of that type is written in C ("uint8_t", "float", "void *").
 std::string c_type_name(const Type &t);
 
+/// The declaration within the namespaces: "namespace a { int f(); }" for {"a", "f"}.
+std::string in_namespaces(const std::vector<std::string> &parts, const std::string &declaration);
+/// Declares the class, struct or union that a handle of that type points to; empty if there is none.
+std::string class_declaration(const Type &t);
+
 /// The text as a C identifier: every other character becomes '_'.
 std::string c_identifier(const std::string &name);
 

@@ -10,6 +10,7 @@
 #include "legalize/legalize.h"
 #include "support/error.h"
 #include "support/stack_guard.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -25,6 +26,10 @@ std::string CWriter::type_name(Type t) {
         scalar = c_type_name(t.element_of());
     }
     return t.is_scalar() ? scalar : "ct_vec<" + scalar + ", " + std::to_string(t.lanes()) + ">";
+}
+
+std::string CWriter::parameter_type_name(Type t) {
+    return t.is_handle() ? c_type_name(t.element_of()) : type_name(t.element_of());
 }
 
 std::string CWriter::fresh(const std::string &prefix) {
@@ -349,24 +354,45 @@ std::string CWriter::emit_node(const Call *op) {
     }
 }
 
-std::string CWriter::extern_call(const Call *op) {
-    user_assert(op->call_type != CallKind::ExternCPlusPlus)
-        << "the C++ function " << op->name << " cannot be called from C++ source that we write, "
-        << "which does not know its parameters' types; give it C linkage";
-    std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(",
-                call = op->name + "(";
+// A C++ function is declared in its namespaces, with the types by which its symbol is mangled.
+// Overloads have a declaration each.
+std::string CWriter::declare_cpp_function(const Call *op) {
+    const std::vector<std::string> parts = name_parts(op->name);
+    std::string classes = class_declaration(op->type), parameters;
+    for (const Expr &a : op->args) {
+        classes += class_declaration(a.type());
+        parameters += (parameters.empty() ? "" : ", ") + parameter_type_name(a.type());
+    }
+    const std::string prototype = in_namespaces(parts, parameter_type_name(op->type) + " " +
+                                                           parts.back() + "(" + parameters + ");");
+    file_.cpp_functions.insert(classes + prototype);
+    return "::" + join(parts, "::");
+}
+
+std::string CWriter::declare_c_function(const Call *op) {
+    std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(";
     for (size_t i = 0; i < op->args.size(); i++) {
         prototype += (i > 0 ? ", " : "") + type_name(op->args[i].type().element_of());
     }
     if (!file_.module.find_function(op->name)) {
         file_.externs.emplace(op->name, prototype + ");");
     }
+    return op->name;
+}
+
+std::string CWriter::extern_call(const Call *op) {
+    const bool is_cpp = op->call_type == CallKind::ExternCPlusPlus;
+    const std::string function = is_cpp ? declare_cpp_function(op) : declare_c_function(op);
     return map(op->type, op->args, [&](const Texts &a) {
-        std::string text = call;
+        std::string text;
         for (size_t i = 0; i < a.size(); i++) {
-            text += (i > 0 ? ", " : "") + a[i];
+            const Type t = op->args[i].type();
+            const std::string cast =
+                is_cpp && t.is_handle() ? "(" + parameter_type_name(t) + ")" : "";
+            text += (i > 0 ? ", " : "") + cast + a[i];
         }
-        return text + ")";
+        text = function + "(" + text + ")";
+        return is_cpp && op->type.is_handle() ? "(void *)" + text : text;
     });
 }
 

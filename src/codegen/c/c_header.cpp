@@ -61,32 +61,12 @@ void declare_function(std::ostream &out, const LoweredFunction &f, bool has_devi
     }
 }
 
-/// "class a::b const *" is a pointer to a class that the header need not know more of.
-void declare_class(std::ostream &out, const HandleType *type) {
-    std::istringstream words(type ? type->cpp_name : "");
-    std::string kind, name;
-    words >> kind >> name;
-    if (kind != "class" && kind != "struct" && kind != "union") {
-        return;
-    }
-    const std::vector<std::string> parts = name_parts(name);
-    for (size_t i = 0; i + 1 < parts.size(); i++) {
-        out << "namespace " << parts[i] << " { ";
-    }
-    out << kind << " " << parts.back() << ";";
-    for (size_t i = 0; i + 1 < parts.size(); i++) {
-        out << " }";
-    }
-    out << "\n";
-}
-
 void declare_classes(std::ostream &out, const LoweredFunction &f) {
     std::set<std::string> declared;
     for (const LoweredArgument &a : f.args) {
-        std::ostringstream one;
-        declare_class(one, a.is_buffer() ? nullptr : a.type.handle_type);
-        if (declared.insert(one.str()).second) {
-            out << one.str();
+        const std::string one = a.is_buffer() ? "" : class_declaration(a.type);
+        if (!one.empty() && declared.insert(one).second) {
+            out << one << "\n";
         }
     }
 }

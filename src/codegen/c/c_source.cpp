@@ -14,24 +14,33 @@ namespace calotype::internal {
 
 namespace {
 
-std::string parameters(const LoweredFunction &f) {
+/// As the header that goes with the file declares it: C++ functions have the types of handles.
+std::string parameter_type(const LoweredArgument &a, bool cpp) {
+    if (a.is_buffer()) {
+        return "calotype_buffer_t *";
+    }
+    return cpp ? CWriter::parameter_type_name(a.type) : CWriter::type_name(a.type);
+}
+
+std::string parameters(const LoweredFunction &f, bool cpp) {
     std::string text;
     for (size_t i = 0; i < f.args.size(); i++) {
-        const LoweredArgument &a = f.args[i];
-        std::string type = a.is_buffer() ? "calotype_buffer_t *" : CWriter::type_name(a.type);
+        std::string type = parameter_type(f.args[i], cpp);
         text +=
             (i > 0 ? ", " : "") + type + (type.back() == '*' ? "" : " ") + "a" + std::to_string(i);
     }
     return text;
 }
 
-void write_argv(std::ostream &out, const LoweredFunction &f, const std::string &name) {
+void write_argv(std::ostream &out, const LoweredFunction &f, const std::string &name, bool cpp) {
     out << "int " << name << "_argv(void **args) {\n    return " << name << "(";
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
         std::string slot = "args[" + std::to_string(i) + "]";
         std::string type = a.type.is_handle() ? "void *" : CWriter::type_name(a.type);
         out << (i > 0 ? ", " : "")
+            << (cpp && a.type.is_handle() && !a.is_buffer() ? "(" + parameter_type(a, cpp) + ")"
+                                                            : "")
             << (a.is_buffer() ? "static_cast<calotype_buffer_t *>(" + slot + ")"
                               : "*static_cast<" + type + (type.back() == '*' ? "*" : " *") + ">(" +
                                     slot + ")");
@@ -119,32 +128,35 @@ void write_embedded_buffer(std::ostream &out, const LoweredBuffer &b, const std:
 void write_function(std::ostream &out, CFile &file, const LoweredFunction &f,
                     const std::map<std::string, std::string> &embedded) {
     CWriter writer(file);
+    const bool cpp = has_cpp_linkage(f, file.target);
     for (const auto &[name, text] : embedded) {
         writer.bind(name, text, Handle());
     }
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
+        const std::string text = "a" + std::to_string(i);
+        const bool pointer = a.is_buffer() || (cpp && a.type.is_handle());
         writer.bind(a.is_buffer() ? names::buffer(a.name) : a.name,
-                    (a.is_buffer() ? "((void *)a" : "a") + std::to_string(i) +
-                        (a.is_buffer() ? ")" : ""),
-                    a.is_buffer() ? Handle() : a.type);
+                    pointer ? "((void *)" + text + ")" : text, a.is_buffer() ? Handle() : a.type);
     }
     writer.emit(legalize(f.body, CWriter::capabilities()));
     out << file.functions.str();
     file.functions.str("");
     std::vector<std::string> parts = name_parts(f.name);
     std::string name = parts.back();
-    bool cpp = has_cpp_linkage(f, file.target);
+    for (const LoweredArgument &a : f.args) {
+        out << (cpp && !a.is_buffer() ? class_declaration(a.type) : "");
+    }
     for (size_t i = 0; cpp && i + 1 < parts.size(); i++) {
         out << "namespace " << parts[i] << " {\n";
     }
     out << (cpp ? "" : "extern \"C\" {\n");
     out << (f.linkage == LinkageType::Internal ? "static " : "") << "int " << name << "("
-        << parameters(f) << ") {\n"
+        << parameters(f, cpp) << ") {\n"
         << writer.text() << "    return 0;\n}\n\n";
     bool metadata = f.linkage == LinkageType::ExternalPlusMetadata;
     if (metadata || f.linkage == LinkageType::ExternalPlusArgv) {
-        write_argv(out, f, name);
+        write_argv(out, f, name, cpp);
     }
     if (metadata) {
         write_metadata(out, file.module, f, name);
@@ -199,7 +211,7 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         << to_string(module.device_modules[0].api)
         << ", which C++ source cannot hold: compile it to an object or a static library";
     check_linked_functions(module);
-    CFile file{module, target, {}, {}, 0};
+    CFile file{module, target, {}, {}, {}, 0};
     std::ostringstream functions, out;
     std::map<std::string, std::string> embedded;
     for (const LoweredBuffer &b : module.buffers) {
@@ -218,7 +230,11 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
             out << prototype << "\n";
         }
     }
-    out << "}\n\n" << functions.str();
+    out << "}\n\n";
+    for (const std::string &declaration : file.cpp_functions) {
+        out << declaration << "\n";
+    }
+    out << (file.cpp_functions.empty() ? "" : "\n") << functions.str();
     return out.str();
 }
 

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,6 +27,7 @@ struct CFile {
     const Target &target;
     std::ostringstream functions;                ///< tasks of parallel loops, finished
     std::map<std::string, std::string> externs;  ///< prototypes by name
+    std::set<std::string> cpp_functions;         ///< declarations of those with C++ linkage
     int next_name = 0;
 };
 
@@ -64,6 +67,8 @@ public:
     static Capabilities capabilities();
 
     static std::string type_name(Type t);
+    /// The type of a parameter of a C++ function, for a value or the lanes of one: a handle's own.
+    static std::string parameter_type_name(Type t);
 
 private:
     struct Name {
@@ -79,6 +84,9 @@ private:
     std::string arithmetic(const Op *op, const char *symbol);
     template<typename Op>
     std::string comparison(const Op *op, const char *symbol);
+    /// Declares the function; how a call of it names it.
+    std::string declare_cpp_function(const Call *op);
+    std::string declare_c_function(const Call *op);
     std::string extern_call(const Call *op);
     /// Puts what the body uses into a struct for the function; `inner` gets it from there. The
     /// address of the struct.

@@ -31,11 +31,13 @@ inline LoweredModule module_of(const char *first, const char *second, const Stmt
     return module;
 }
 
-/// Calls test(f) for that function as compiled.
+/// Calls test(f) for that function as compiled, with what it needs defined after it.
 template<typename Test>
-void with_compiled(const LoweredModule &module, const std::string &options, Test test) {
+void with_compiled(const LoweredModule &module, const std::string &options, Test test,
+                   const std::string &definitions = "") {
     TemporaryDirectory folder;
-    write_file_atomically(folder.path() + "/f.cpp", c_source_text(module, Target("x86-64-linux")));
+    write_file_atomically(folder.path() + "/f.cpp",
+                          c_source_text(module, Target("x86-64-linux")) + definitions);
     const std::string command = "cd " + folder.path() + " && c++ -std=c++17 -O1 " + options +
                                 " -fPIC -shared f.cpp -o f.so 2> log";
     ASSERT_EQ(std::system(command.c_str()), 0) << read_file(folder.path() + "/log");

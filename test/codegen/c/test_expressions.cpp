@@ -2,6 +2,7 @@
 // Expressions in C++ source whose exact meaning a double or an int would lose, compiled by the
 // system's compiler.
 #include "codegen/c/compiled.h"
+#include "ir/operators.h"
 
 namespace calotype::internal {
 namespace {
@@ -95,6 +96,68 @@ TEST(CppExpressions, PrefetchesTheElement) {
     EXPECT_NE(text.find("__builtin_prefetch((const uint8_t *)a0 + int64_t(int32_t(12)) * 4);"),
               std::string::npos)
         << text.substr(text.find("int f("));
+}
+
+Expr cpp_call(Type t, const char *name, const std::vector<Expr> &args) {
+    return Call::make(t, name, args, CallKind::ExternCPlusPlus);
+}
+
+TEST(CppExpressions, CallsFunctionsInNamespaces) {
+    const Expr one = Expr(1), half = Expr(0.5f);
+    const Expr sum = cpp_call(Int(32), "at_top", {one, half}) +
+                     cpp_call(Int(32), "outer::twice", {one}) +
+                     cpp_call(Int(32), "outer::twice", {half}) +
+                     cpp_call(Int(32), "outer::inner::thrice", {one});
+    const LoweredModule module = module_of(Store::make("out", sum, Expr(0)));
+    int32_t out = 0;
+    with_compiled(
+        module, "", [&](auto *f) { EXPECT_EQ(f(&out, nullptr), 0); },
+        "int at_top(int a, float b) { return a + int(b * 2); }\n"
+        "namespace outer {\n"
+        "int twice(int a) { return 20 * a; }\n"
+        "int twice(float a) { return int(a * 400); }\n"
+        "namespace inner { int thrice(int a) { return a * 3000; } }\n"
+        "}\n");
+    EXPECT_EQ(out, 3222);
+}
+
+TEST(CppExpressions, PassesHandlesByTheirTypes) {
+    static const HandleType point{"struct outer::point const *"};
+    const Type t = Handle(1, &point);
+    const Expr next = cpp_call(t, "outer::next", {Variable::make(t, "src")});
+    const LoweredModule module =
+        module_of(Store::make("out", cpp_call(Int(32), "outer::x_of", {next}), Expr(0)));
+    const int32_t points[2] = {4, 7};
+    int32_t out = 0;
+    with_compiled(
+        module, "", [&](auto *f) { EXPECT_EQ(f(&out, points), 0); },
+        "namespace outer {\n"
+        "struct point { int x; };\n"
+        "point const *next(point const *p) { return p + 1; }\n"
+        "int x_of(point const *p) { return p->x; }\n"
+        "}\n");
+    EXPECT_EQ(out, 7);
+}
+
+TEST(CppExpressions, CppFunctionsHaveTheTypesOfTheirHandles) {
+    static const HandleType point{"struct outer::point const *"};
+    LoweredModule module = module_of("out[0] = 1");
+    LoweredFunction &f = module.functions[0];
+    f.name = "outer::f";
+    f.name_mangling = NameMangling::CPlusPlus;
+    f.linkage = LinkageType::ExternalPlusMetadata;
+    f.args[1].type = Handle(1, &point);
+    TemporaryDirectory folder;
+    const std::string base = folder.path() + "/f";
+    write_file_atomically(base + ".h", c_header_text(module, Target("x86-64-linux")));
+    write_file_atomically(base + ".cpp", c_source_text(module, Target("x86-64-linux")) +
+                                             "#include \"f.h\"\n"
+                                             "extern \"C\" int g(int *out) {\n"
+                                             "    return outer::f(out, nullptr);\n"
+                                             "}\n");
+    const std::string command =
+        "cd " + folder.path() + " && c++ -std=c++17 -fPIC -shared -Wl,-z,defs f.cpp -o f.so 2> log";
+    EXPECT_EQ(std::system(command.c_str()), 0) << read_file(folder.path() + "/log");
 }
 
 TEST(CppExpressions, StrictFloatsAreNotContracted) {
