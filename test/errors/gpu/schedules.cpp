@@ -217,9 +217,9 @@ TEST(GpuSchedules, shared_memory) {
     Func f = two_dimensional("shared_root"), g("shared_consumer");
     g(x, y) = f(x, y);
     g.gpu_tile(x, y, xi, yi, 8, 8);
-    f.compute_root().store_in(MemoryType::GPUShared);
+    f.compute_root().store_in(MemoryType::GPUSharedAsync);
     EXPECT_COMPILE_ERROR(lower_for_cuda(g),
-                         "func shared_root is stored in gpu_shared, but outside of all block "
+                         "func shared_root is stored in gpu_shared_async, but outside of all block "
                          "loops: what is shared is shared by the threads of a block");
     Func big = two_dimensional("big"), h("big_consumer");
     h(x, y) = big(x, y) + big(x + 300, y + 300);

@@ -108,5 +108,19 @@ TEST(GpuTextures, kernels_for_cuda_have_none_and_say_so_once) {
     set_custom_compile_time_error_reporter(nullptr);
 }
 
+TEST(GpuStorage, shared_by_no_block_is_a_warning) {
+    Func f("at_root");
+    f(x, y) = x + y;
+    const Func g = reader_of(f, "of_at_root", {x, y});
+    f.compute_root().store_in(MemoryType::GPUShared);
+    Warnings warnings;
+    set_custom_compile_time_error_reporter(&warnings);
+    lower_for("cuda", g);
+    set_custom_compile_time_error_reporter(nullptr);
+    EXPECT_EQ(warnings.texts,
+              std::vector<std::string>{"func at_root is stored in gpu_shared, but outside of all "
+                                       "block loops: it is stored as if that was not said"});
+}
+
 }  // namespace
 }  // namespace calotype

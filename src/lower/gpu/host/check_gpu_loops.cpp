@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/host/check_gpu_loops.h"
 
+#include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "ir/walk/search.h"
 #include "lower/effects.h"
 #include "lower/gpu/kernel_nest.h"
@@ -173,7 +175,7 @@ private:
     }
 
     void visit(const Realize *op) override {
-        user_assert(!is_gpu_shared(op->memory_type) || !blocks_.empty())
+        user_assert(op->memory_type != MemoryType::GPUSharedAsync || !blocks_.empty())
             << "func " << op->name << " is stored in " << to_string(op->memory_type)
             << ", but outside of all block loops: what is shared is shared by the threads of a "
             << "block";
@@ -213,12 +215,31 @@ private:
     std::vector<const Block *> beside_;  ///< sequences of a kernel that this place is part of
 };
 
+/// Storage in GPUShared outside of kernels is as if nothing was said of it.
+class UnsharedStorage : public Mutator {
+    using Mutator::visit;
+
+    Stmt visit(const For *op) override {
+        return op->for_type == ForType::GPUBlock ? op : Mutator::visit(op);
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Stmt body = mutate(op->body);
+        if (op->memory_type != MemoryType::GPUShared) {
+            return with(op, &Realize::body, body);
+        }
+        user_warning << "func " << op->name << " is stored in gpu_shared, but outside of all block "
+                     << "loops: it is stored as if that was not said";
+        return with(op, &Realize::memory_type, MemoryType::Auto, &Realize::body, body);
+    }
+};
+
 }  // namespace
 
 Stmt check_gpu_loops(const Stmt &s, LowerContext &ctx) {
     GpuLoopChecker checker(ctx);
     checker(s);
-    return s;
+    return UnsharedStorage()(s);
 }
 
 }  // namespace calotype

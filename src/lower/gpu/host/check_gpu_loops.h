@@ -7,7 +7,7 @@
 
 namespace calotype {
 
-/// The statement as it is, or a CompileError that names the Func or loop:
+/// The statement as it is but for what the end says, or a CompileError that names the Func or loop:
 ///
 /// - blocks stand inside of nothing but serial, unrolled and parallel loops, threads inside of
 ///   blocks, lanes innermost; at most three of blocks, and of threads and lanes, inside of each
@@ -15,7 +15,9 @@ namespace calotype {
 /// - a kernel has no loops of other kinds than serial, unrolled and vectorized;
 /// - what is computed in a kernel is neither async, memoized, traced nor extern, and prints nothing
 ///   and calls no function of the host;
-/// - storage in GPUShared is inside of a kernel.
+/// - storage in GPUSharedAsync is inside of a kernel.
+///
+/// Storage in GPUShared that stands outside of all kernels becomes Auto, with a warning.
 ///
 /// Requires: loops, multi-dimensional storage.
 /// Establishes: the above, for the passes that make kernels.
