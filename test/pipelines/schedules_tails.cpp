@@ -114,6 +114,49 @@ TEST(Tails, what_they_need_of_inputs) {
     EXPECT_EQ(in.get().dim(0).extent(), 30);
 }
 
+TEST(Tails, of_updates_that_round_up_in_shifted_tiles_need_whole_tiles) {
+    for (bool is_special : {false, true}) {
+        ImageParam in(Int(32), 1, "in");
+        Func sum("sum"), f("f");
+        sum(x) = 0;
+        sum(x) += in(x);
+        f(x) = sum(x);
+        Stage tiles = is_special ? f.specialize(in.width() >= 32) : Stage(f);
+        tiles.vectorize(x, 8).unroll(x, 4);
+        sum.compute_at(f, x);
+        sum.update().vectorize(x, 8);
+        for (int width : {96, 90, 32}) {
+            Buffer<int> whole(width + (32 - width % 32) % 32);
+            whole.fill(7);
+            in.set(whole);
+            Buffer<int> result = f.realize({width});
+            EXPECT_EQ(result(0) + result(width - 1), 14) << width;
+        }
+    }
+}
+
+TEST(Tails, of_producers_that_round_up_in_guarded_pairs_of_shifted_tiles) {
+    const Var tile("tile"), pair("pair"), in_pair("in_pair");
+    ImageParam in(Int(32), 1, "in");
+    Func g("g"), h("h"), f("f");
+    h(x) = in(x) + 1;
+    g(x) = h(x) * 2;
+    f(x) = g(x);
+    f.split(x, tile, xi, 64, TailStrategy::ShiftInwards)
+        .split(tile, pair, in_pair, 2, TailStrategy::GuardWithIf);
+    g.compute_at(f, in_pair).split(x, xo, xi, 8, TailStrategy::GuardWithIf);
+    h.compute_at(f, pair).split(x, xo, xi, 8, TailStrategy::RoundUp);
+    f.infer_input_bounds({1024});
+    EXPECT_EQ(in.get().dim(0).extent(), 1024);
+    Buffer<int> input(1024);
+    input.fill([](int i) { return i * 3; });
+    in.set(input);
+    const Buffer<int> result = f.realize({1024});
+    for (int i = 0; i < 1024; i++) {
+        ASSERT_EQ(result(i), 2 * (i * 3 + 1)) << i;
+    }
+}
+
 TEST(Tails, predicated_loads_beside_other_computations) {
     Func g("g"), f("f"), h("h");
     f(x) = x * 3;
