@@ -366,6 +366,34 @@ TEST(Reductions, atomic_in_parallel_and_in_vectors) {
     EXPECT_EQ(sum(), total);
 }
 
+TEST(Reductions, in_lanes_of_loops_of_any_extent) {
+    ImageParam in(Int(32), 1, "in");
+    Func f("f");
+    RDom r(0, in.width());
+    f() = {5, 100, INT_MIN, 1};
+    f() = {f()[0] + in(r), f()[1] - in(r), max(f()[2], in(r)), f()[3] * (in(r) | 1)};
+    RVar ro("ro"), ri("ri");
+    f.update().atomic().split(r, ro, ri, 16).vectorize(ri, 8).unroll(ri);
+    for (const int width : {1, 15, 16, 17, 160}) {
+        Buffer<int> image(width);
+        int sum = 5, difference = 100, largest = INT_MIN;
+        unsigned product = 1;
+        for (int i = 0; i < width; i++) {
+            image(i) = input_value(i);
+            sum += image(i);
+            difference -= image(i);
+            largest = std::max(largest, image(i));
+            product *= unsigned(image(i) | 1);
+        }
+        in.set(image);
+        Realization result = f.realize();
+        EXPECT_EQ(Buffer<int>(result[0])(), sum) << width;
+        EXPECT_EQ(Buffer<int>(result[1])(), difference) << width;
+        EXPECT_EQ(Buffer<int>(result[2])(), largest) << width;
+        EXPECT_EQ(Buffer<int>(result[3])(), int(product)) << width;
+    }
+}
+
 TEST(Reductions, simultaneous_updates) {
     Func f("f");
     f(x) = x;

@@ -2,7 +2,6 @@
 #include "lower/vectors/accumulate_lanes.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,15 +62,17 @@ int summands_of(const Expr &e) {
 /// All stores in a loop's body to one element, if nothing else touches its buffer.
 class Accumulation {
 public:
-    Accumulation(const For *loop, const Store *first, int register_bits)
-        : loop_(loop), first_(first), register_bits_(register_bits) {
+    /// `strict`: sums of floats keep their order.
+    Accumulation(const For *loop, const Store *first, int register_bits, bool strict)
+        : loop_(loop), first_(first), register_bits_(register_bits), strict_(strict) {
     }
 
     std::optional<LaneUpdate> match(const Store *store) const {
         const std::optional<AtomicUpdate> update = match_atomic_update(store);
         const VectorReduce *reduction = update ? update->operand.as<VectorReduce>() : nullptr;
         if (!reduction || reduction->op != update->op || !is_const_one(store->predicate) ||
-            reduction->type.is_bool()) {
+            reduction->type.is_bool() || store->value.as<Sub>() ||
+            (strict_ && reduction->type.is_float())) {
             return std::nullopt;
         }
         const Type t = reduction->value.type();
@@ -116,6 +117,7 @@ private:
     const For *const loop_;
     const Store *const first_;
     const int register_bits_;
+    const bool strict_;
 };
 
 /// The stores of a body that is a list of stores with lets around them, and no more.
@@ -169,8 +171,8 @@ private:
 
 class AccumulateLanes : public StmtMutator {
 public:
-    explicit AccumulateLanes(LowerContext &ctx)
-        : ctx_(ctx), register_bits_(8 * ctx.target.natural_vector_size(UInt(8))) {
+    AccumulateLanes(LowerContext &ctx, bool strict)
+        : ctx_(ctx), register_bits_(8 * ctx.target.natural_vector_size(UInt(8))), strict_(strict) {
     }
 
 private:
@@ -188,7 +190,7 @@ private:
         Stmt loop = op;
         for (const Store *store : stores) {
             const For *now = loop_in(loop);
-            const Accumulation accumulation(now, store, register_bits_);
+            const Accumulation accumulation(now, store, register_bits_, strict_);
             if (!uses_any_var(store->index, lets) && accumulation.holds()) {
                 loop = kept(loop, now, store, accumulation);
             }
@@ -245,12 +247,17 @@ private:
 
     LowerContext &ctx_;
     const int register_bits_;
+    const bool strict_;
 };
 
 }  // namespace
 
 Stmt accumulate_lanes(const Stmt &s, LowerContext &ctx) {
-    return AccumulateLanes(ctx).mutate(s);
+    const bool strict =
+        ctx.target.has_feature(Target::StrictFloat) || contains<Call>(s, [](const Call *op) {
+            return Call::as_intrinsic(op, Intrinsic::strict_float) != nullptr;
+        });
+    return AccumulateLanes(ctx, strict).mutate(s);
 }
 
 }  // namespace calotype
