@@ -51,8 +51,10 @@ endif()
 if(CALOTYPE_USE_CCACHE AND PROJECT_IS_TOP_LEVEL)
     find_program(CALOTYPE_CCACHE ccache)
     if(CALOTYPE_CCACHE)
-        # Without this the cache refuses every source that uses a precompiled header.
-        set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+        # Without this the cache refuses every source that uses a precompiled header. Not by CMake's own env:
+        # pip may have CMake in another folder each time, and all would be compiled again.
+        find_program(CALOTYPE_ENV env REQUIRED)
+        set(CMAKE_CXX_COMPILER_LAUNCHER "${CALOTYPE_ENV}"
             CCACHE_SLOPPINESS=pch_defines,time_macros "${CALOTYPE_CCACHE}")
         set(CMAKE_C_COMPILER_LAUNCHER "${CALOTYPE_CCACHE}")
     endif()

@@ -6,6 +6,8 @@
 // there an error can be thrown.
 #pragma once
 
+#include <optional>
+
 #include <calotype/calotype.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
