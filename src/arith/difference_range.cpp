@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "arith/linear_form.h"
 #include "ir/constants.h"
@@ -20,8 +18,6 @@ namespace {
 
 /// Nested minima and maxima are looked into so far.
 constexpr int most_levels = 2;
-/// Of difference_of_nested: so many values are compared.
-constexpr size_t most_leaves = 8;
 
 /// A value and a constant that is added to it.
 struct Shifted {
@@ -95,102 +91,81 @@ ConstRange range_of(const Expr &e, const Expr &f, int levels) {
     return r + apart;
 }
 
-/// The values whose minimum (or maximum) an expression is, as sums of multiples.
-class Leaves {
+/// A sum with minima and maxima among its terms.
+class SumRange {
 public:
-    Leaves(const Expr &e, bool is_min) : is_min_(is_min) {
-        collect(e, 1, {});
-    }
-    std::vector<LinearForm> forms;
-
-private:
-    using Addends = std::vector<std::pair<Expr, int64_t>>;
-
-    std::optional<Extremum> extremum(const Expr &e) const {
-        const auto x = as_extremum(e);
-        return x && x->is_min == is_min_ ? x : std::nullopt;
-    }
-
-    /// Whether there is one below sums and products with positive constants.
-    bool has_extremum(const Expr &e) const {
-        if (const Add *op = e.as<Add>()) {
-            return has_extremum(op->a) || has_extremum(op->b);
+    ConstRange of(LinearForm form, int levels) const {
+        form.drop_zeros();
+        if (!form.is_valid()) {
+            return ConstRange::everything();
         }
-        const Mul *op = e.as<Mul>();
-        return op ? is_positive_const(op->b) && has_extremum(op->a) : extremum(e).has_value();
-    }
-
-    void collect(const Expr &e, int64_t scale, Addends rest) {
-        if (const auto x = extremum(e); x && forms.size() < most_leaves) {
-            collect(x->a, scale, rest);
-            collect(x->b, scale, std::move(rest));
-            return;
+        if (form.terms.empty()) {
+            return ConstRange::single(form.constant);
         }
-        const Add *sum = e.as<Add>();
-        if (sum && has_extremum(e)) {
-            const bool first = has_extremum(sum->a);
-            rest.emplace_back(first ? sum->b : sum->a, scale);
-            collect(first ? sum->a : sum->b, scale, std::move(rest));
-            return;
-        }
-        const Mul *product = e.as<Mul>();
-        if (product && has_extremum(e)) {
-            const auto by = checked_mul(scale, *as_const_int(product->b));
-            if (by) {
-                collect(product->a, *by, std::move(rest));
-                return;
+        ConstRange r = ConstRange::everything();
+        for (size_t i = 0; levels > 0 && i < form.terms.size(); i++) {
+            if (as_extremum(form.terms[i].value)) {
+                r = intersection(r, of_extremum(form, i, levels - 1));
             }
         }
-        LinearForm form;
-        form.add(e, scale);
-        for (const auto &[addend, times] : rest) {
-            form.add(addend, times);
-        }
-        forms.push_back(std::move(form));
+        return r;
     }
 
-    const bool is_min_;
+private:
+    static LinearForm without(LinearForm form, size_t i) {
+        form.terms[i].coefficient = 0;
+        return form;
+    }
+    static LinearForm plus(LinearForm form, const Expr &value, int64_t scale) {
+        form.add(value, scale);
+        return form;
+    }
+
+    ConstRange of_extremum(const LinearForm &form, size_t i, int levels) const {
+        const Extremum x = *as_extremum(form.terms[i].value);
+        const int64_t scale = form.terms[i].coefficient;
+        const LinearForm rest = without(form, i);
+        for (size_t j = i + 1; j < form.terms.size(); j++) {
+            const auto y = as_extremum(form.terms[j].value);
+            if (y && y->is_min == x.is_min && form.terms[j].coefficient == -scale) {
+                return of_pair(without(rest, j), scale, x, *y, levels);
+            }
+        }
+        const ConstRange a = of(plus(rest, x.a, scale), levels),
+                         b = of(plus(rest, x.b, scale), levels);
+        return x.is_min == (scale > 0) ? lower(a, b) : upper(a, b);
+    }
+
+    /// Of rest + scale * (x - y), both minima or both maxima.
+    ConstRange of_pair(const LinearForm &rest, int64_t scale, const Extremum &x, const Extremum &y,
+                       int levels) const {
+        const auto apart = [&](const Expr &p, const Expr &q) {
+            return of(plus(plus(rest, p, scale), q, -scale), levels);
+        };
+        return intersection(union_of(apart(x.a, y.a), apart(x.b, y.b)),
+                            union_of(apart(x.a, y.b), apart(x.b, y.a)));
+    }
+
+    /// Of the smaller of two values.
+    static ConstRange lower(const ConstRange &a, const ConstRange &b) {
+        ConstRange r = union_of(a, b);
+        r.max = a.max && b.max ? std::min(*a.max, *b.max) : a.max ? a.max : b.max;
+        return r;
+    }
+    static ConstRange upper(const ConstRange &a, const ConstRange &b) {
+        const ConstRange zero = ConstRange::single(0);
+        return zero - lower(zero - a, zero - b);
+    }
 };
-
-/// a - b, if it is a constant.
-std::optional<int64_t> constant_difference(LinearForm a, const LinearForm &b) {
-    for (const LinearForm::Term &term : b.terms) {
-        a.add(term.value, -term.coefficient);
-    }
-    a.drop_zeros();
-    return a.is_valid() && b.is_valid() && a.terms.empty() ? checked_sub(a.constant, b.constant)
-                                                           : std::nullopt;
-}
-
-/// Of a - b, both minima: the largest that it can be. It is the difference from some value of b,
-/// and at most that of any value of a from it. With maxima the smallest, likewise.
-std::optional<int64_t> end_of_difference(const Expr &a, const Expr &b, bool is_min) {
-    const Leaves from(a, is_min), to(b, is_min);
-    std::optional<int64_t> end;
-    for (const LinearForm &t : to.forms) {
-        std::optional<int64_t> best;
-        for (const LinearForm &f : from.forms) {
-            const auto d = constant_difference(f, t);
-            best = !d ? best : !best ? d : is_min ? std::min(*best, *d) : std::max(*best, *d);
-        }
-        if (!best) {
-            return std::nullopt;
-        }
-        end = !end ? best : is_min ? std::max(*end, *best) : std::min(*end, *best);
-    }
-    return end;
-}
 
 }  // namespace
 
-ConstantInterval difference_of_nested(const Expr &a, const Expr &b) {
-    const Type t = a.type();
-    ConstRange result = ConstRange::everything();
-    if (t.is_int() && !t.can_overflow() && t.is_scalar()) {
-        result.max = end_of_difference(a, b, true);
-        result.min = end_of_difference(a, b, false);
+ConstantInterval sum_range(const Expr &e) {
+    const Type t = e.type();
+    if (!t.is_int() || t.can_overflow() || !is_pure(e)) {
+        return ConstRange::everything();
     }
-    return result;
+    return SumRange().of(LinearForm(e), most_levels + 1);
 }
 
 ConstantInterval difference_range(const Expr &a, const Expr &b) {

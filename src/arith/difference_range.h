@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// difference_range: how far apart minima and maxima of the same values can be.
+// difference_range, sum_range: how far apart minima and maxima of the same values can be.
 #pragma once
 
 #include "arith/constant_interval.h"
@@ -11,10 +11,8 @@ namespace calotype::internal {
 /// from 1 below min(x, 17) up to it. Everything where nothing is seen, or a type may wrap.
 ConstantInterval difference_range(const Expr &a, const Expr &b);
 
-/// The same of nested minima (or maxima) to which more is added and which constants multiply, as
-/// tiles within tiles have them:
-///
-///     min(min(x, n) * 8 + 7, m) - min(x * 8, m - 1)      is at most 7
-ConstantInterval difference_of_nested(const Expr &a, const Expr &b);
+/// The same of a sum (or difference), for which minima and maxima in it are compared term by term:
+/// min(x, y * 4 + 4) * 8 - min(z, y * 32) is at most 32 where x * 8 - z is. It takes more time.
+ConstantInterval sum_range(const Expr &e);
 
 }  // namespace calotype::internal

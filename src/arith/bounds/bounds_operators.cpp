@@ -359,10 +359,7 @@ Bounded BoundsEngine::visit(const Sub *op) {
         return result;
     }
     // What follows from the forms of both: they may go up and down together.
-    ConstantInterval apart = difference_range(op->a, op->b);
-    if (!apart.min || !apart.max) {
-        apart = intersection(apart, difference_of_nested(op->a, op->b));
-    }
+    const ConstantInterval apart = difference_range(op->a, op->b);
     result.range = within(result.range, apart);
     if (apart.min) {
         result.ends.min = ends::max(result.ends.min, make_const(t, *apart.min));

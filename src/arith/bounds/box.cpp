@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/box.h"
 
+#include <algorithm>
+
 #include <ostream>
 
 #include "arith/bounds/ends.h"
@@ -27,6 +29,129 @@ bool is_condition(const Expr &used) {
     return used.defined() && !is_trivially_true(used);
 }
 
+/// The parts that all hold where e does.
+void collect_parts(const Expr &e, std::vector<Expr> *parts) {
+    const And *both = e.as<And>();
+    const Not *outer = e.as<Not>();
+    const Not *inner = outer ? outer->a.as<Not>() : nullptr;
+    if (both) {
+        collect_parts(both->a, parts);
+        collect_parts(both->b, parts);
+    } else if (inner) {
+        collect_parts(inner->a, parts);
+    } else {
+        parts->push_back(e);
+    }
+}
+
+/// Two conditions as the parts that they share and those of each alone.
+struct Compared {
+    Compared(const Expr &a, const Expr &b) {
+        collect_parts(a, &of_a);
+        collect_parts(b, &of_b);
+        for (size_t i = 0; i < of_a.size();) {
+            const auto same = std::find_if(of_b.begin(), of_b.end(),
+                                           [&](const Expr &e) { return equal(e, of_a[i]); });
+            if (same == of_b.end()) {
+                i++;
+                continue;
+            }
+            shared.push_back(of_a[i]);
+            of_b.erase(same);
+            of_a.erase(of_a.begin() + long(i));
+        }
+    }
+
+    /// Some part of one is the negation of parts of the other.
+    bool exclude_each_other() const {
+        return some_negates(of_a, of_b) || some_negates(of_b, of_a);
+    }
+    /// What they share is all that holds where at least one of them does.
+    bool make_what_they_share() const {
+        return of_a.empty() || of_b.empty() || is_negation(of_a, of_b) || is_negation(of_b, of_a);
+    }
+
+    std::vector<Expr> shared, of_a, of_b;
+
+private:
+    static bool some_negates(const std::vector<Expr> &a, const std::vector<Expr> &b) {
+        return std::any_of(a.begin(), a.end(), [&](const Expr &e) { return negates(e, b); });
+    }
+    static bool is_negation(const std::vector<Expr> &a, const std::vector<Expr> &b) {
+        std::vector<Expr> parts;
+        if (a.size() == 1 && negates(a[0], b)) {
+            collect_parts(a[0].as<Not>()->a, &parts);
+        }
+        return !parts.empty() && are_among(b, parts);
+    }
+    static bool are_among(const std::vector<Expr> &some, const std::vector<Expr> &all) {
+        return std::all_of(some.begin(), some.end(), [&](const Expr &e) {
+            return std::any_of(all.begin(), all.end(),
+                               [&](const Expr &other) { return equal(e, other); });
+        });
+    }
+    /// e is !(p && q && ...), and all of these are among the parts.
+    static bool negates(const Expr &e, const std::vector<Expr> &parts) {
+        const Not *negated = e.as<Not>();
+        std::vector<Expr> wanted;
+        if (negated) {
+            collect_parts(negated->a, &wanted);
+        }
+        return negated && are_among(wanted, parts);
+    }
+};
+
+/// The conditions of which one must hold for e to hold.
+void collect_alternatives(const Expr &e, std::vector<Expr> *alternatives) {
+    if (const Or *either = e.as<Or>()) {
+        collect_alternatives(either->a, alternatives);
+        collect_alternatives(either->b, alternatives);
+    } else {
+        alternatives->push_back(e);
+    }
+}
+
+std::vector<Expr> alternatives_of(const Expr &e) {
+    std::vector<Expr> result;
+    collect_alternatives(e, &result);
+    return result;
+}
+
+Expr all_of(const std::vector<Expr> &parts) {
+    Expr result;
+    for (const Expr &p : parts) {
+        result = result.defined() ? ends::logical_and(result, p) : p;
+    }
+    return result.defined() ? result : const_true();
+}
+
+/// Adds an alternative; two of which one is the negation of the other but for what they share, or
+/// of which one says more than the other, become one.
+void add_alternative(Expr e, std::vector<Expr> *alternatives) {
+    for (size_t i = 0; i < alternatives->size();) {
+        const Compared parts(e, (*alternatives)[i]);
+        if (parts.make_what_they_share()) {
+            e = all_of(parts.shared);
+            alternatives->erase(alternatives->begin() + long(i));
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    alternatives->push_back(e);
+}
+
+bool exclude_each_other(const Expr &a, const Expr &b) {
+    for (const Expr &x : alternatives_of(a)) {
+        for (const Expr &y : alternatives_of(b)) {
+            if (!Compared(x, y).exclude_each_other()) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool provable_less_equal(const Expr &a, const Expr &b) {
     return known_less_equal(a, b) || can_prove(ends::less_equal(a, b));
 }
@@ -49,9 +174,13 @@ struct Uses {
 };
 
 Uses uses_of(const Expr &a, const Expr &b) {
-    return {a, b,
-            is_condition(a) && is_condition(b) && are_smaller_than(largest_choice, a, b) &&
-                can_prove(ends::logical_not(ends::logical_and(a, b)))};
+    Uses uses{a, b};
+    if (is_condition(a) && is_condition(b) && are_smaller_than(largest_alternative, a, b)) {
+        uses.never_both =
+            exclude_each_other(a, b) || (are_smaller_than(largest_choice, a, b) &&
+                                         can_prove(ends::logical_not(ends::logical_and(a, b))));
+    }
+    return uses;
 }
 
 /// The union of an end and one that counts under a condition, where nothing is repeated: without it
@@ -98,7 +227,15 @@ Expr either_used(const Expr &a, const Expr &b) {
     if (!is_condition(a) || !is_condition(b) || !are_smaller_than(largest_alternative, a, b)) {
         return Expr();
     }
-    return simplify(ends::logical_or(a, b));
+    std::vector<Expr> alternatives = alternatives_of(a);
+    for (const Expr &e : alternatives_of(b)) {
+        add_alternative(e, &alternatives);
+    }
+    Expr result;
+    for (const Expr &e : alternatives) {
+        result = result.defined() ? ends::logical_or(result, e) : e;
+    }
+    return result;
 }
 
 Expr both_used(const Expr &a, const Expr &b) {

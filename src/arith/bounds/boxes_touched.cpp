@@ -248,8 +248,8 @@ protected:
             return;
         }
         const Expr last = Sub::make(Add::make(op->min, op->extent), make_one(op->min.type()));
-        const Interval range(at_.bounds(op->min).min, at_.bounds(last).max);
-        at_.with_loop(op->name, range, [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); });
+        at_.with_loop(op->name, op->min, last,
+                      [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); });
     }
 
     void visit(const IfThenElse *op) override {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/bounds/code_bounds.h"
 
+#include <algorithm>
+
 #include "arith/bounds/ends.h"
 #include "arith/order.h"
 #include "arith/simplify.h"
@@ -141,6 +143,21 @@ void CodeBounds::end(const std::string &name) {
         renames_.pop(name);
     } else {
         pop(name);
+    }
+}
+
+void CodeBounds::begin_loop(const std::string &name, const Expr &first, const Expr &last) {
+    const Interval of_last = bounds(last);
+    UnevenLoop loop{name, renamed(last)};
+    const bool is_uneven = is_index(last) && is_pure(last) && !reads_memory(last) &&
+                           directions_of(renamed(first)).empty() &&
+                           !directions_of(loop.last).empty() && !of_last.is_single_point();
+    begin(name, Interval(bounds(first).min, of_last.max));
+    if (is_uneven) {
+        loop.name = ambiguous_.count(name) ? renames_.get(name) : name;
+        bool cancelled = false;
+        loop.last = simplify(expand_lets(loop.last, &cancelled));
+        uneven_.push_back(loop);
     }
 }
 
@@ -365,7 +382,7 @@ bool CodeBounds::depends_only_on_limited_let(const Expr &e) const {
     return only;
 }
 
-Interval CodeBounds::correlated_bounds(const Expr &e) {
+Interval CodeBounds::cancelling_bounds(const Expr &e) {
     const Interval plain = uncorrelated_bounds(e);
     if (plain.is_single_point() || !is_index(e) || !may_cancel(e) ||
         depends_only_on_limited_let(e)) {
@@ -380,6 +397,40 @@ Interval CodeBounds::correlated_bounds(const Expr &e) {
     };
     const Interval result = by_expansion(Expansion::Full, plain);
     return limited_.empty() ? result : by_expansion(Expansion::UpToLimited, result);
+}
+
+/// How far the loop goes depends on the loops around it. Where these move e besides, its end is
+/// put in its place, so that both are seen together: with x up to (n - y) / 8,  x * 8 + y  is at
+/// most n, however far y goes. What a condition says of the loop is not in its end.
+Interval CodeBounds::at_ends_of(const UnevenLoop &loop, const Expr &e,
+                                const Interval &known) const {
+    const Directions around = directions_of(e), of_last = directions_of(loop.last);
+    const auto own = around.find(loop.name);
+    const bool meets = std::any_of(of_last.begin(), of_last.end(), [&](const auto &entry) {
+        return entry.first != loop.name && around.count(entry.first);
+    });
+    if (own == around.end() || own->second == Either || !meets || limited_.count(loop.name)) {
+        return known;
+    }
+    bool cancelled = false;
+    const Expr inside = simplify(expand_lets(e, &cancelled));
+    const Expr at_end = substitute(loop.name, loop.last, inside);
+    if (at_end.same_as(inside)) {
+        return known;
+    }
+    const Interval i = bounds_of_correlated(simplify(at_end), scope_, funcs_);
+    const Interval better = tighter(simplify(i), known);
+    return own->second == Up ? Interval(known.min, better.max) : Interval(better.min, known.max);
+}
+
+Interval CodeBounds::correlated_bounds(const Expr &e) {
+    Interval result = cancelling_bounds(e);
+    if (!uneven_.empty() && is_index(e) && !result.is_single_point()) {
+        for (auto loop = uneven_.rbegin(); loop != uneven_.rend(); ++loop) {
+            result = at_ends_of(*loop, e, result);
+        }
+    }
+    return result;
 }
 
 Interval CodeBounds::bounds(const Expr &e) {

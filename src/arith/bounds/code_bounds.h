@@ -40,11 +40,13 @@ public:
         return names_.keep_small(i);
     }
 
-    /// Calls f where `name` is bound to a value in the interval.
+    /// Calls f where `name` is bound to a value from `first` to `last`.
     template<typename F>
-    void with_loop(const std::string &name, const Interval &i, F f) {
-        begin(name, i);
+    void with_loop(const std::string &name, const Expr &first, const Expr &last, F f) {
+        const size_t outer = uneven_.size();
+        begin_loop(name, first, last);
         f();
+        uneven_.resize(outer);
         end(name);
     }
     /// Calls f where `name` is bound to the value.
@@ -94,6 +96,13 @@ private:
                                 ///< other lets, too
     };
 
+    /// A loop that goes further in some iterations of the loops around it than in others.
+    struct UnevenLoop {
+        std::string name;
+        Expr last;
+    };
+
+    void begin_loop(const std::string &name, const Expr &first, const Expr &last);
     void find_ambiguous(const std::vector<std::string> &bound, const std::vector<std::string> &free,
                         const Scope<Interval> &vars);
     void begin(const std::string &name, const Interval &i);
@@ -121,6 +130,8 @@ private:
     Expr expand_lets(const Expr &e, bool *cancelled, Expansion how = Expansion::Full) const;
     Interval uncorrelated_bounds(const Expr &e);
     bool depends_only_on_limited_let(const Expr &e) const;
+    Interval cancelling_bounds(const Expr &e);
+    Interval at_ends_of(const UnevenLoop &loop, const Expr &e, const Interval &known) const;
     Interval correlated_bounds(const Expr &e);
 
     const FuncValueBounds &funcs_;
@@ -132,7 +143,8 @@ private:
     int next_name_ = 0;
     std::vector<Definition> definitions_;
     std::unordered_map<std::string, size_t> definition_index_;
-    std::set<std::string> limited_;  ///< variables of which a condition around says something
+    std::vector<UnevenLoop> uneven_;  ///< outermost first
+    std::set<std::string> limited_;   ///< variables of which a condition around says something
     const std::unordered_set<std::string> *needed_ = nullptr;  ///< while a condition is taken up
     Expr used_;
 };

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "arith/bounds/ends.h"
+#include "arith/constant_interval.h"
+#include "arith/difference_range.h"
 #include "arith/linear_form.h"
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
@@ -116,7 +118,10 @@ bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {
 namespace {
 
 /// The bounds of a sum whose opposed variables occur in a min or max and beside it:
-///   max(p, q) + rest  =  max(p + rest, q + rest), where terms may cancel.
+///   max(p, q) + rest  =  max(p + rest, q + rest), where terms may cancel,
+/// or in what is rounded and beside it:
+///   p / k * k + rest  is in  p + rest + [-(k - 1), 0], and, where p is in constants [a, b],
+///                     in  rest + [a / k * k, b / k * k].
 class CorrelatedBounds {
 public:
     CorrelatedBounds(const Scope<Interval> &vars, const FuncValueBounds &funcs)
@@ -127,7 +132,7 @@ public:
         const Expr like = cancel_like_terms(e);
         if (depth > 0 && has_opposed_variable(like, vars_)) {
             Interval split;
-            if (split_choice(like, depth, &split)) {
+            if (split_rounded(like, depth, &split) || split_choice(like, depth, &split)) {
                 return split;
             }
         }
@@ -135,6 +140,66 @@ public:
     }
 
 private:
+    /// True if the ends of all variables that pull e both ways can be put in their places.
+    bool moves_with_its_variables(const Expr &e) const {
+        for (const auto &[name, directions] : variable_directions(e)) {
+            if (directions == Either && is_usable(vars_.find(name), vars_) &&
+                is_monotonic(e, name) == Monotonic::Unknown) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Give up what rounding says, for what cancels without it.
+    bool split_rounded(const Expr &e, int depth, Interval *result) const {
+        const LinearForm form(e);
+        if (!form.is_valid() || form.terms.size() == 1) {
+            return false;
+        }
+        for (const auto &[term, factor] : form.terms) {
+            const Div *div = term.as<Div>();
+            const int64_t k = div ? as_const_int(div->b).value_or(0) : 0;
+            if (k > 1 && factor != 0 && factor % k == 0 && !moves_with_its_variables(e)) {
+                const Expr rest = Sub::make(e, Mul::make(term, make_const(e.type(), factor)));
+                *result = of_rounded(div->a, k, factor / k, rest, depth);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Of p / k * k * scale + rest.
+    Interval of_rounded(const Expr &p, int64_t k, int64_t scale, const Expr &rest,
+                        int depth) const {
+        const ConstantInterval divisor = ConstantInterval::single(k),
+                               factor = ConstantInterval::single(scale);
+        const Expr exact = Mul::make(p, make_const(p.type(), scale));
+        const Interval whole =
+            sum(find(Add::make(rest, exact), depth - 1), ConstantInterval::of(1 - k, 0) * factor);
+        const Interval beside =
+            sum(find(rest, depth - 1), sum_range(p) / divisor * divisor * factor);
+        return {worth_both(whole.min, beside.min) ? ends::max_or_other(whole.min, beside.min)
+                                                  : beside.min,
+                worth_both(whole.max, beside.max) ? ends::min_or_other(whole.max, beside.max)
+                                                  : beside.max};
+    }
+
+    /// An end that says a little more is left out if it is the larger one.
+    static bool worth_both(const Expr &a, const Expr &b) {
+        return !a.defined() || !b.defined() ||
+               ends::tree_size(a, largest) <= ends::tree_size(b, largest);
+    }
+
+    static Interval sum(const Interval &i, const ConstantInterval &c) {
+        const auto end = [](const Expr &e, const std::optional<int64_t> &by) {
+            return e.defined() && by && fits(ConstantInterval::single(*by), e.type())
+                       ? ends::add(e, make_const(e.type(), *by))
+                       : Expr();
+        };
+        return {end(i.min, c.min), end(i.max, c.max)};
+    }
+
     /// Pull a min or max to the outside of a sum.
     bool split_choice(const Expr &e, int depth, Interval *result) const {
         const LinearForm form(e);

@@ -11,8 +11,10 @@
 #include "arith/simplify.h"
 #include "arith/strided.h"
 #include "harness/interpret.h"
+#include "ir/constants.h"
 #include "ir/language/bits.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "random_expr.h"
 
 using namespace calotype;
@@ -235,6 +237,18 @@ TEST(Correlated, MonotonicExpressionsTakeTheEndsTogether) {
     EXPECT_EQ(text(simplify(bounds_of_correlated((x + 5) - (x + 2), scope))), "[3, 3]");
     scope.push("y", {Expr(0), Expr(3)});
     EXPECT_EQ(text(simplify(bounds_of_correlated(x * 3 - x + y, scope))), "[n * 2, n * 2 + 23]");
+}
+
+TEST(Correlated, RoundedDifferencesMoveWithWhatIsBesideThem) {
+    Scope<Interval> scope;
+    scope.push("x", {Expr(0), n});
+    const Expr first = min(x * 32, y), last = min(x * 32 + 31, y + 7);
+    const Interval i = bounds_of_correlated((last - first) / 8 * 8 + first + 7, scope);
+    for (const auto &[at_y, end] : {std::pair(24, 31), {56, 63}, {64, 71}, {90, 95}}) {
+        const Expr max = substitute("y", at_y, substitute("n", (at_y + 7) / 32, i.max));
+        EXPECT_GE(*as_const_int(simplify(max)), end);
+        EXPECT_LE(*as_const_int(simplify(max)), at_y + 7 + 7);
+    }
 }
 
 TEST(CorrelatedProperty, ValuesAreWithinTheBounds) {

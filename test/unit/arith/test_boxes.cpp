@@ -139,6 +139,47 @@ TEST(Boxes, UnionCountsOnlyWhatIsUsed) {
     EXPECT_FALSE(both.maybe_unused()) << both;
 }
 
+TEST(Boxes, UnionOfBranchesIsAChoice) {
+    const Expr n = var("n"), m = var("m");
+    const Expr large = !(n < 8) && !(n < 32), first = !(n < 8) && !(m < 4);
+    Box a({{Expr(0), n}}), b({{Expr(0), n + 7}}), c({{Expr(0), n + 31}});
+    a.used = large;
+    b.used = !(n < 8) && !!(n < 32);
+    c.used = !!(n < 8);
+    const Box ab = box_union(a, b);
+    EXPECT_EQ(to_string(simplify(ab.used)), "8 <= n");
+    const Box all = box_union(ab, c);
+    EXPECT_FALSE(all.maybe_unused()) << all;
+    for (int at : {3, 20, 40}) {
+        const Expr max = simplify(substitute("n", at, all[0].max));
+        EXPECT_EQ(to_string(max), std::to_string(at + (at < 8 ? 31 : at < 32 ? 7 : 0)));
+    }
+    // Of two conditions on the same branch, in whichever order.
+    a.used = first;
+    b.used = !(!(n < 8) && !(m < 4));
+    EXPECT_FALSE(box_union(a, b).maybe_unused());
+    EXPECT_FALSE(box_union(b, a).maybe_unused());
+    a.used = large;
+    b.used = large && !(m < 4);
+    EXPECT_EQ(to_string(simplify(box_union(b, a).used)), to_string(simplify(large)));
+}
+
+TEST(Boxes, OfTilesThatAreRoundedUpInShiftedOnes) {
+    // Tiles of 32, the last one shifted to where it ends at n, are read by eights.
+    const Expr y = var("y"), x = var("x"), l = var("l"), n = var("n"), first = var("first"),
+               last = var("last");
+    const Stmt read = provide("f", func("g", {x * 8 + first + l}), {x});
+    const Stmt by_eights =
+        LetStmt::make("last", min(y * 32 + 31, n + 7),
+                      loop("x", 0, (last - first) / 8 + 1, loop("l", 0, 8, read)));
+    const Stmt s = loop("y", 0, (n + 39) / 32, LetStmt::make("first", min(y * 32, n), by_eights));
+    const Box b = box_required(s, "g");
+    for (const auto &[at, end] : {std::pair(24, 31), {56, 63}, {60, 91}}) {
+        EXPECT_EQ(to_string(simplify(substitute("n", at, b[0].max))), std::to_string(end));
+        EXPECT_EQ(to_string(simplify(substitute("n", at, b[0].min))), "0");
+    }
+}
+
 TEST(Boxes, UnionOfWhatIsNotUsedReachesLessFar) {
     Box a({{Expr(0), Expr(10)}}), b({{Expr(-5), Expr(20)}});
     a.used = var("p", Bool());
