@@ -419,8 +419,9 @@ Interval CodeBounds::at_ends_of(const UnevenLoop &loop, const Expr &e,
         return known;
     }
     const Interval i = bounds_of_correlated(simplify(at_end), scope_, funcs_);
-    const Interval better = tighter(simplify(i), known);
-    return own->second == Up ? Interval(known.min, better.max) : Interval(better.min, known.max);
+    // Neither is always the tighter one: both hold.
+    return own->second == Up ? Interval(known.min, simplify(ends::min_or_other(i.max, known.max)))
+                             : Interval(simplify(ends::max_or_other(i.min, known.min)), known.max);
 }
 
 Interval CodeBounds::correlated_bounds(const Expr &e) {

@@ -130,16 +130,25 @@ public:
 
     Interval find(const Expr &e, int depth) const {
         const Expr like = cancel_like_terms(e);
-        if (depth > 0 && has_opposed_variable(like, vars_)) {
-            Interval split;
-            if (split_rounded(like, depth, &split) || split_choice(like, depth, &split)) {
-                return split;
-            }
+        Interval rounded;
+        if (depth > 0 && has_opposed_variable(like, vars_) &&
+            split_rounded(like, depth, &rounded)) {
+            const Interval other = by_choice(like, depth);
+            return {ends::max_or_other(other.min, rounded.min),
+                    ends::min_or_other(other.max, rounded.max)};
+        }
+        return by_choice(like, depth);
+    }
+
+private:
+    Interval by_choice(const Expr &like, int depth) const {
+        Interval split;
+        if (depth > 0 && has_opposed_variable(like, vars_) && split_choice(like, depth, &split)) {
+            return split;
         }
         return by_monotonic_variables(simplify(like));
     }
 
-private:
     /// True if the ends of all variables that pull e both ways can be put in their places.
     bool moves_with_its_variables(const Expr &e) const {
         for (const auto &[name, directions] : variable_directions(e)) {
@@ -179,16 +188,8 @@ private:
             sum(find(Add::make(rest, exact), depth - 1), ConstantInterval::of(1 - k, 0) * factor);
         const Interval beside =
             sum(find(rest, depth - 1), sum_range(p) / divisor * divisor * factor);
-        return {worth_both(whole.min, beside.min) ? ends::max_or_other(whole.min, beside.min)
-                                                  : beside.min,
-                worth_both(whole.max, beside.max) ? ends::min_or_other(whole.max, beside.max)
-                                                  : beside.max};
-    }
-
-    /// An end that says a little more is left out if it is the larger one.
-    static bool worth_both(const Expr &a, const Expr &b) {
-        return !a.defined() || !b.defined() ||
-               ends::tree_size(a, largest) <= ends::tree_size(b, largest);
+        return {ends::max_or_other(whole.min, beside.min),
+                ends::min_or_other(whole.max, beside.max)};
     }
 
     static Interval sum(const Interval &i, const ConstantInterval &c) {
