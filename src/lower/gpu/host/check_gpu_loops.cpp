@@ -3,8 +3,8 @@
 
 #include "ir/mutator.h"
 #include "ir/visitor.h"
-#include "ir/with.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/schedule.h"
