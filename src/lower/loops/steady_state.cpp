@@ -365,6 +365,10 @@ private:
             return;
         }
         if (!uses_var(expanded, var_)) {
+            // Where the choice stands elsewhere, too, what is solved there does not hold here.
+            if (!is_const_one(simplify(expanded))) {
+                unsolved.insert(choice);
+            }
             return;
         }
         const Expr condition = without_bounded_loads(all_lanes(expanded));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <map>
@@ -334,6 +335,39 @@ TEST(WindowsOfAChain, have_ends_that_double) {
     }
     for (int i = 0; i < width; i++) {
         EXPECT_EQ(result(i), now[i]) << i;
+    }
+}
+
+// Of the three rows of an iteration the first makes two rows of the window, in a loop of its own: where
+// the others are inside of the image, that one need not be.
+TEST(WindowsAtBorders, of_rows_that_make_more_than_the_next) {
+    constexpr int width = 4, image_height = 10, top = -12, height = 27;
+    Buffer<int> image(width, image_height);
+    image.fill([](int column, int row) { return 1 + column + 10 * row; });
+    const auto of_image = [&](int column, int row) {
+        return image(std::clamp(column, 0, width - 1), std::clamp(row, 0, image_height - 1));
+    };
+    Param<int> choice("choice");
+    Func padded = BoundaryConditions::repeat_edge(image), g("g"), h("h"), f("f");
+    g(x, y) = padded(x, y - 3);
+    h(x, y) = select(choice > 0, g(x, y + 2), g(x, y - 3)) * 2;
+    f(x, y) = h(x + 3, y + 3) + h(x, y + 2);
+    f.unroll(y, 3, TailStrategy::Predicate);
+    h.compute_at(f, x).store_root();
+    g.compute_at(h, y);
+    for (int chosen : {-1, 1}) {
+        choice.set(chosen);
+        Buffer<int> result(width, height);
+        result.set_min(0, top);
+        f.realize(result);
+        const int off = chosen > 0 ? -1 : -6;
+        for (int row = top; row < top + height; row++) {
+            for (int column = 0; column < width; column++) {
+                ASSERT_EQ(result(column, row), 2 * (of_image(column + 3, row + 3 + off) +
+                                                    of_image(column, row + 2 + off)))
+                    << column << ", " << row << ", choice " << chosen;
+            }
+        }
     }
 }
 
