@@ -45,7 +45,7 @@ NOT_IN_PYTHON = {
     "FuncRef": "function",
     "FuncTupleElementRef": "function",
     "Linkable": "data",
-    "LoopLevel": "copy func_name get_stage_index is_rvar lock var_name",
+    "LoopLevel": "copy func_name get_stage_index identity is_rvar lock var_name",
     "Module": "any_strict_float set_any_strict_float compile_to_object_bytes functions "
     "get_function_by_name lowered",
     "Param": "static_type",
