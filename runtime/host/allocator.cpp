@@ -147,6 +147,14 @@ void *take_kept(size_t *size) {
     return row ? row : kept.take(size);
 }
 
+void give_kept(void *block, size_t size) {
+    if (kept_rows.is_of_interest(size)) {
+        kept_rows.give(block, size);
+    } else {
+        kept.give(block, size);
+    }
+}
+
 bool clear_kept() {
     const bool had_rows = kept_rows.clear();
     return kept.clear() || had_rows;
@@ -189,8 +197,7 @@ CALOTYPE_WEAK void calotype_default_free(void *user_context, void *ptr) {
     if (ptr) {
         void **aligned = static_cast<void **>(ptr);
         const size_t size = reinterpret_cast<size_t>(aligned[-2]);
-        kept_rows.is_of_interest(size) ? kept_rows.give(aligned[-1], size)
-                                       : kept.give(aligned[-1], size);
+        give_kept(aligned[-1], size);
     }
 }
 

@@ -208,7 +208,7 @@ void ThreadPool::worker_main() {
             asleep.fetch_add(1);
             futex_wait(work, seen);
             asleep.fetch_sub(1);
-            take_wanted();
+            take_wanted();  // it looks in any case, and counts as one that was to
         }
         mutex.lock();
         idle--;

@@ -2,7 +2,6 @@
 #include "arith/box.h"
 
 #include <algorithm>
-
 #include <ostream>
 
 #include "arith/bounds/ends.h"
@@ -29,26 +28,9 @@ bool is_condition(const Expr &used) {
     return used.defined() && !is_trivially_true(used);
 }
 
-/// The parts that all hold where e does.
-void collect_parts(const Expr &e, std::vector<Expr> *parts) {
-    const And *both = e.as<And>();
-    const Not *outer = e.as<Not>();
-    const Not *inner = outer ? outer->a.as<Not>() : nullptr;
-    if (both) {
-        collect_parts(both->a, parts);
-        collect_parts(both->b, parts);
-    } else if (inner) {
-        collect_parts(inner->a, parts);
-    } else {
-        parts->push_back(e);
-    }
-}
-
 /// Two conditions as the parts that they share and those of each alone.
 struct Compared {
-    Compared(const Expr &a, const Expr &b) {
-        collect_parts(a, &of_a);
-        collect_parts(b, &of_b);
+    Compared(const Expr &a, const Expr &b) : of_a(ends::conjuncts(a)), of_b(ends::conjuncts(b)) {
         for (size_t i = 0; i < of_a.size();) {
             const auto same = std::find_if(of_b.begin(), of_b.end(),
                                            [&](const Expr &e) { return equal(e, of_a[i]); });
@@ -78,11 +60,8 @@ private:
         return std::any_of(a.begin(), a.end(), [&](const Expr &e) { return negates(e, b); });
     }
     static bool is_negation(const std::vector<Expr> &a, const std::vector<Expr> &b) {
-        std::vector<Expr> parts;
-        if (a.size() == 1 && negates(a[0], b)) {
-            collect_parts(a[0].as<Not>()->a, &parts);
-        }
-        return !parts.empty() && are_among(b, parts);
+        return a.size() == 1 && negates(a[0], b) &&
+               are_among(b, ends::conjuncts(a[0].as<Not>()->a));
     }
     static bool are_among(const std::vector<Expr> &some, const std::vector<Expr> &all) {
         return std::all_of(some.begin(), some.end(), [&](const Expr &e) {
@@ -93,11 +72,7 @@ private:
     /// e is !(p && q && ...), and all of these are among the parts.
     static bool negates(const Expr &e, const std::vector<Expr> &parts) {
         const Not *negated = e.as<Not>();
-        std::vector<Expr> wanted;
-        if (negated) {
-            collect_parts(negated->a, &wanted);
-        }
-        return negated && are_among(wanted, parts);
+        return negated && are_among(ends::conjuncts(negated->a), parts);
     }
 };
 

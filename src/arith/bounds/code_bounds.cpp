@@ -14,23 +14,6 @@ namespace calotype::internal {
 
 namespace {
 
-/// The parts that all hold if `e` does (or if it does not, for not positive).
-void collect_conjuncts(const Expr &e, bool positive, std::vector<Expr> *result) {
-    if (const Call *c = e.as<Call>(); c && c->is_likely()) {
-        collect_conjuncts(c->args[0], positive, result);
-    } else if (const Not *n = e.as<Not>()) {
-        collect_conjuncts(n->a, !positive, result);
-    } else if (const And *a = e.as<And>(); a && positive) {
-        collect_conjuncts(a->a, true, result);
-        collect_conjuncts(a->b, true, result);
-    } else if (const Or *o = e.as<Or>(); o && !positive) {
-        collect_conjuncts(o->a, false, result);
-        collect_conjuncts(o->b, false, result);
-    } else {
-        result->push_back(positive ? e : ends::logical_not(e));
-    }
-}
-
 bool reads_memory(const Expr &e) {
     struct Finder : GraphVisitor {
         using GraphVisitor::visit;
@@ -186,9 +169,7 @@ void CodeBounds::end_let() {
 }
 
 bool CodeBounds::assume_all(const Expr &condition, bool holds, std::vector<std::string> *narrowed) {
-    std::vector<Expr> conjuncts;
-    collect_conjuncts(renamed(condition), holds, &conjuncts);
-    for (const Expr &c : conjuncts) {
+    for (const Expr &c : ends::conjuncts(renamed(condition), holds)) {
         if (!assume(c, narrowed)) {
             return false;
         }

@@ -223,6 +223,32 @@ Expr logical_not(const Expr &a) {
     return Not::make(a);
 }
 
+namespace {
+
+void collect_conjuncts(const Expr &e, bool positive, std::vector<Expr> *result) {
+    if (const Call *c = e.as<Call>(); c && c->is_likely()) {
+        collect_conjuncts(c->args[0], positive, result);
+    } else if (const Not *n = e.as<Not>()) {
+        collect_conjuncts(n->a, !positive, result);
+    } else if (const And *a = e.as<And>(); a && positive) {
+        collect_conjuncts(a->a, true, result);
+        collect_conjuncts(a->b, true, result);
+    } else if (const Or *o = e.as<Or>(); o && !positive) {
+        collect_conjuncts(o->a, false, result);
+        collect_conjuncts(o->b, false, result);
+    } else {
+        result->push_back(positive ? e : logical_not(e));
+    }
+}
+
+}  // namespace
+
+std::vector<Expr> conjuncts(const Expr &condition, bool positive) {
+    std::vector<Expr> result;
+    collect_conjuncts(condition, positive, &result);
+    return result;
+}
+
 Expr select(const Expr &condition, const Expr &a, const Expr &b) {
     if (!both(a, b)) {
         return Expr();

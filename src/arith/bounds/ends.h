@@ -4,6 +4,8 @@
 // analysis alone.
 #pragma once
 
+#include <vector>
+
 #include "ir/expr.h"
 
 namespace calotype::internal::ends {
@@ -31,6 +33,9 @@ Expr logical_not(const Expr &a);
 Expr less(const Expr &a, const Expr &b);
 Expr less_equal(const Expr &a, const Expr &b);
 Expr select(const Expr &condition, const Expr &a, const Expr &b);
+
+/// The parts that all hold if `condition` does (or if it does not, for not positive).
+std::vector<Expr> conjuncts(const Expr &condition, bool positive = true);
 
 /// The number of nodes of e as a tree, or `limit` if there are at least as many. Costs at most
 /// `limit` steps.

@@ -227,11 +227,6 @@ private:
                                               const_true(), inside));
     }
 
-    static bool is_positive_const(const Expr &e) {
-        const std::optional<int64_t> c = as_const_int(e);
-        return c && *c > 0;
-    }
-
     static Stmt substitute_loop(const Stmt &s, const For *loop, const Stmt &by) {
         if (s.get() == loop) {
             return by;

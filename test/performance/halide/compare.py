@@ -103,9 +103,12 @@ def generator_seconds(generator, app, build_dir, runs):
     return seconds([generator, "-g", app, "-f", f"{app}_timed", "-o", out, "-e", "object,c_header", "target=host"], runs)
 
 
+def with_threads(threads):
+    return dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
+
+
 def run(pipeline, build_dir, threads, quick):
-    env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
-    done = subprocess.run([build_dir / "compare", *["--quick"][:quick], named(pipeline)], env=env,
+    done = subprocess.run([build_dir / "compare", *["--quick"][:quick], named(pipeline)], env=with_threads(threads),
                           stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"compare.py: the results of {pipeline} differ, or a call failed")
@@ -131,10 +134,14 @@ def measure(build_dir, calotype, halide, pipelines, quick):
     return rows
 
 
+def heading(machine_name, version):
+    return (f"Machine: {machine_name}. Halide {version} from PyPI. Medians of alternating runs; below 1 means that Calotype is "
+            "faster.")
+
+
 def table(rows, version):
     threads = sorted({1, os.cpu_count()})
-    lines = [f"Machine: {machine()}. Halide {version} from PyPI. Medians of alternating runs; below 1 means that Calotype is "
-             "faster.", "",
+    lines = [heading(machine(), version), "",
              "| app | size | threads | Calotype ms | Halide ms | ratio |", "|---|---|---|---|---|---|"]
     for row in rows:
         for n in threads:
@@ -157,9 +164,8 @@ def run_cpu(program, pipelines, counts, quick):
     """Each with these numbers of threads, in the size that is estimated and a small one."""
     rows, failed = [], []
     for threads in counts:
-        env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
         for one in [named(p, s) for p in pipelines for s in (1, SMALL) if s == 1 or p not in WITH_ONE_SIZE]:
-            done = subprocess.run([program.resolve(), *["--quick"][:quick], one], env=env, capture_output=True, text=True)
+            done = subprocess.run([program.resolve(), *["--quick"][:quick], one], env=with_threads(threads), capture_output=True, text=True)
             print(f"{threads} threads: {done.stdout}{done.stderr}", end="", flush=True)
             if done.returncode:
                 failed.append(one)
@@ -172,8 +178,7 @@ def run_cpu(program, pipelines, counts, quick):
 
 def cpu_table(results, version):
     threads = sorted({r["threads"] for r in results["rows"]})
-    lines = [f"Machine: {results['machine']}. Halide {version} from PyPI. Medians of alternating runs; below 1 means that Calotype is "
-             "faster.", "",
+    lines = [heading(results["machine"], version), "",
              "| app | size | " + " | ".join(f"{n} threads, ms | ratio" for n in threads) + " |",
              "|---|---|" + "---|---|" * len(threads)]
     ratios = {n: [] for n in threads}
