@@ -2,7 +2,12 @@
 # Finds LLVM and makes calotype_llvm, the only way to its headers and libraries. The one layer that
 # links it is codegen.
 
-find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19 /usr/local/opt/llvm@19)
+find_package(LLVM 19.1 QUIET CONFIG HINTS /usr/lib/llvm-19 /usr/local/opt/llvm@19)
+if(NOT LLVM_FOUND)
+    message(FATAL_ERROR "LLVM 19.1 or later of 19 was not found, with its headers and CMake files (found and not "
+        "taken: ${LLVM_CONSIDERED_VERSIONS}). On Debian and Ubuntu `./dev packages` in the source folder installs it "
+        "and all else that is missing; elsewhere set LLVM_DIR to the folder of LLVMConfig.cmake")
+endif()
 message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 
 # Of what LLVM's archives need themselves zstd becomes a part of what links them, if there is an archive; zlib
