@@ -204,6 +204,41 @@ TEST(Tails, of_the_outer_dimension) {
     expect_all(f.realize({13, 40}), [](int i, int j) { return (i - j) * 2; });
 }
 
+// A loop over fewer blocks than the block it is split into: no row before the first one is computed.
+TEST(Tails, of_blocks_of_blocks_that_are_shifted) {
+    for (const TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::Predicate,
+                                    TailStrategy::PredicateStores, TailStrategy::ShiftInwards}) {
+        for (int height : {3, 4, 7, 8, 20}) {
+            Func f("f");
+            f(x, y) = x * 10 + y;
+            f.split(y, yo, yi, 3, tail).split(yo, xo, xi, 3, TailStrategy::ShiftInwards);
+            expect_all(f.realize({5, height}), [](int i, int j) { return i * 10 + j; });
+            f.bound(y, 0, height);
+            expect_all(f.realize({5, height}), [](int i, int j) { return i * 10 + j; });
+        }
+    }
+}
+
+// Rows before those that are new hold what is still needed, of which `e` is not there any more.
+TEST(Tails, of_blocks_of_blocks_beside_rows_that_are_kept) {
+    for (const bool is_async : {false, true}) {
+        for (const TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::PredicateStores,
+                                        TailStrategy::ShiftInwards, TailStrategy::RoundUp}) {
+            Func e("e"), g("g"), f("f");
+            e(x, y) = x + y * 3;
+            g(x, y) = e(x, y) * 2;
+            f(x, y) = g(x, y - 2) + g(x, y) + e(x, y + 1);
+            g.store_root().compute_at(f, y).split(y, yo, yi, 3, tail);
+            g.split(yo, xo, xi, 3, TailStrategy::ShiftInwards);
+            e.compute_at(f, y);
+            if (is_async) {
+                g.async();
+            }
+            expect_all(f.realize({6, 17}), [](int i, int j) { return 5 * i + 15 * j - 9; });
+        }
+    }
+}
+
 TEST(Conditions, that_differ_from_lane_to_lane) {
     Func f("f");
     RDom r(0, 10);

@@ -102,6 +102,21 @@ private:
     std::vector<Expr> known_;
 };
 
+/// True if a split of the loop, with a tail that is shifted, may have a factor above the loop's extent:
+/// then it gets iterations past its end, which the split that made the loop must guard.
+bool has_too_few_blocks(int loop, const KnownExtents &extents, const LoopGraph &graph) {
+    const LoopStep *s = graph.replaced_by(loop);
+    if (!s || s->kind == Split::Kind::Fuse) {
+        return false;
+    }
+    if (s->kind == Split::Kind::Rename) {
+        return has_too_few_blocks(s->outer, extents, graph);
+    }
+    const Expr extent = extents.constant(loop);
+    return shifts_inwards(s->tail) && !s->divides &&
+           !(extent.defined() && is_const_one(simplify(extent >= s->factor)));
+}
+
 void decide(const Function &f, Definition &def, bool is_update) {
     const LoopGraph graph(f.args(), def.schedule);
     const KnownExtents extents(f, def.schedule, graph);
@@ -125,6 +140,11 @@ void decide(const Function &f, Definition &def, bool is_update) {
                    (is_stored_further_out(f) || graph.loop(step.old).is_shifted)) {
             s.tail = TailStrategy::Predicate;
         }
+    }
+    for (size_t i = 0; i < graph.steps().size(); i++) {
+        Split &s = def.schedule.splits[i];
+        s.divides = s.divides && !has_too_few_blocks(graph.steps()[i].outer, extents,
+                                                     LoopGraph(f.args(), def.schedule));
     }
     for (const Specialization &s : def.specializations) {
         if (s.definition) {

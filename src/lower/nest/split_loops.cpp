@@ -46,12 +46,22 @@ struct StepLoops {
     Loop old, outer, inner;
 };
 
-SplitEffect split(const StepLoops &loops, const LoopStep &s) {
+/// How many iterations the outer loop has. Where it is split with a tail that is shifted, at least one
+/// block, as a loop may not begin before 0: what is past the old loop's end is guarded, or its last
+/// block again. A loop that is rounded up has as many already.
+Expr extent_of_outer(const LoopGraph &graph, const Loop &old, const LoopStep &s) {
+    const Expr blocks = (old.max() - old.min() + s.factor) / s.factor;
+    const bool is_rounded_up =
+        s.divides || s.tail == TailStrategy::RoundUp || s.tail == TailStrategy::RoundUpAndBlend;
+    return is_rounded_up ? blocks : shifted_extent(graph, s.outer, blocks);
+}
+
+SplitEffect split(const LoopGraph &graph, const StepLoops &loops, const LoopStep &s) {
     const Loop &old = loops.old, &outer = loops.outer, &inner = loops.inner;
     const Expr &factor = s.factor;
     SplitEffect effect;
     add_range(&effect, inner, 0, factor - 1, factor);
-    Expr outer_extent = (old.max() - old.min() + factor) / factor;
+    const Expr outer_extent = extent_of_outer(graph, old, s);
     add_range(&effect, outer, 0, outer_extent - 1, outer_extent);
 
     Expr base = outer.var() * factor + old.min();
@@ -117,7 +127,7 @@ SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &gra
     };
     switch (s.kind) {
     case Split::Kind::Split:
-        return split({loop(s.old), loop(s.outer), loop(s.inner)}, s);
+        return split(graph, {loop(s.old), loop(s.outer), loop(s.inner)}, s);
     case Split::Kind::Fuse:
         return fuse({loop(s.old), loop(s.outer), loop(s.inner)}, s);
     case Split::Kind::Rename:
