@@ -54,6 +54,27 @@ TEST(Rfactor, into_a_func_that_preserves_nothing) {
     EXPECT_EQ(result(), expected);
 }
 
+// What is preserved is computed in vectors that do not divide its extent.
+TEST(Rfactor, vectors_of_a_whole_rvar_read_no_more_than_it) {
+    for (const bool is_constant : {true, false}) {
+        ImageParam in(Int(32), 1, "in");
+        Func f("f");
+        RDom r(0, is_constant ? Expr(37) : in.width());
+        f() = 0;
+        f() += in(r);
+        f.update().rfactor(r, u).compute_root().vectorize(u, 16).update().vectorize(u, 16);
+        Buffer<int> image(37);
+        int expected = 0;
+        for (int i = 0; i < 37; i++) {
+            image(i) = input_value(i);
+            expected += image(i);
+        }
+        in.set(image);
+        Buffer<int> result = f.realize();
+        EXPECT_EQ(result(), expected);
+    }
+}
+
 TEST(Rfactor, parts_of_a_split_read_no_more_than_the_whole) {
     for (const bool is_constant : {true, false}) {
         ImageParam in(Int(8), 1, "in");

@@ -10,6 +10,9 @@
 //
 //     split r -> ro, ri by 8:    r = min + ro * 8 + ri
 //                                ro < ceil(extent / 8),  ri < 8,  and where r < min + extent
+//
+// What is preserved becomes a dimension of the new Func, which may be computed in whole vectors: its
+// update is for the iterations of the loop alone, as what it reads may end there.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -207,16 +210,23 @@ private:
     Function define_part() const {
         Function part(internal::unique_name(function().name() + "_part"));
         std::vector<std::string> args = function().args();
-        std::map<std::string, Expr> replacements;
+        std::map<std::string, Expr> replacements, coordinates;
+        Expr within_loops = const_true();
         for (const auto &entry : preserved_) {
+            const ReductionVariable &loop = leaves_.loops.at(entry.first.name());
+            const Expr coordinate = entry.second, end = loop.min + loop.extent;
             args.push_back(entry.second.name());
-            replacements[entry.first.name()] = entry.second;
+            coordinates[entry.first.name()] = coordinate;
+            replacements[entry.first.name()] = Call::make(
+                Int(32), Intrinsic::unsafe_promise_clamped, {coordinate, loop.min, end - 1});
+            within_loops = both(within_loops, coordinate < end);
         }
         part.define(args, update_.identities);
 
         const ReductionDomain domain(internal::unique_name('r'), reduction_loops(false));
         for (const ReductionVariable &rv : domain.domain()) {
             replacements[rv.var] = Variable::make(Int(32), rv.var, domain.symbol());
+            coordinates[rv.var] = replacements[rv.var];
         }
         std::map<std::string, Expr> originals;
         for (const auto &entry : leaves_.originals) {
@@ -234,8 +244,9 @@ private:
         }
         part.define_update(update_args, update_.apply(calls_of(part, update_args, true), ys),
                            domain);
-        finish_loops_of_part(part, both(substitute(originals, definition_.predicate),
-                                        substitute(replacements, leaves_.predicate)));
+        const Expr predicate = both(substitute(originals, definition_.predicate),
+                                    substitute(coordinates, leaves_.predicate));
+        finish_loops_of_part(part, both(within_loops, predicate));
         return part;
     }
 

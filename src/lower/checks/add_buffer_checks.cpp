@@ -421,11 +421,12 @@ private:
         return constraint.defined() ? substitute(fields, constraint) : otherwise;
     }
 
+    /// Of what nothing reads the required region may end before it begins: then it has no elements.
     Range answered_range(const ArgumentBuffer &b, int d,
                          const std::map<std::string, Expr> &fields) {
         const Expr min = answered_min(b, d);
         return Range(min, constrained(b.parameter->constraints.at(d).extent, fields,
-                                      b.required_max(d) + 1 - min));
+                                      max(b.required_max(d) + 1 - min, 0)));
     }
 
     /// The smallest shape that would do, made dense, constraints respected.

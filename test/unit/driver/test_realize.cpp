@@ -119,6 +119,44 @@ TEST(Realize, InfersTheBoundsOfInputs) {
     EXPECT_EQ(in.dim(1).extent(), 21);
 }
 
+// The rows that are asked for of `in` lie above all that the output reads of it.
+TEST(Realize, InfersThatNothingIsReadOfAnInput) {
+    ImageParam in(Int(32), 1, "in"), other(Int(32), 1, "other");
+    Func f("f");
+    f(x) = select(x < 10, in(clamp(5 - x, -4, 5)), other(x));
+    Buffer<int32_t, 1> out(4);
+    out.set_min(20);
+    f.infer_input_bounds(Realization({out}));
+    EXPECT_EQ(in.get().dim(0).extent(), 1);
+    in.reset();
+    other.reset();
+    Func g("g");
+    RDom r(0, 1);
+    r.where(x + r < 10 && x + r > -10);
+    g(x) = other(x);
+    g(x) += in(5 - (x + r));
+    g.infer_input_bounds(Realization({out}));
+    EXPECT_EQ(in.get().dim(0).extent(), 0);
+    for (int i = 20; i < 24; i++) {
+        Buffer<int32_t>(other.get())(i) = i * 3;
+    }
+    g.realize(out);
+    EXPECT_EQ(out(22), 66);
+}
+
+TEST(Realize, InputsMustHaveMemory) {
+    ImageParam in(Int(32), 1, "in");
+    Func f("f");
+    f(x) = in(x);
+    in.set(Buffer<int32_t>(nullptr, 8));
+    const std::string mistake =
+        "input image in has no memory: allocate() makes some, also where an "
+        "extent is 0; infer_input_bounds() asks which region is needed";
+    EXPECT_RUNTIME_ERROR(f.realize({8}), mistake);
+    Buffer<int32_t> out(8);
+    EXPECT_RUNTIME_ERROR(f.realize(out), mistake);
+}
+
 TEST(Realize, SecondTimeCompilesNothing) {
     Func f;
     f(x) = x + 1;
