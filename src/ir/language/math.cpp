@@ -167,12 +167,17 @@ void check_float32(const char *op, const Expr &x) {
         << op << " of type " << x.type() << ", must be float32";
 }
 
-/// c[0] + x * (c[1] + x * (c[2] + ...))
+/// (c[0] + x * c[1]) + x * x * ((c[2] + x * c[3]) + x * x * (...)): pairs wait for nothing, so that the
+/// chain is half as long as one term after the other.
 Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
+    const float *c = coefficients.begin();
+    const Expr square = x * x;
     Expr result;
-    for (auto c = coefficients.end(); c != coefficients.begin();) {
-        --c;
-        result = result.defined() ? result * x + *c : make_const(x.type(), double(*c));
+    for (size_t i = (coefficients.size() + 1) / 2 * 2; i > 0;) {
+        i -= 2;
+        const bool is_pair = i + 1 < coefficients.size();
+        const Expr pair = is_pair ? x * c[i + 1] + c[i] : make_const(x.type(), double(c[i]));
+        result = result.defined() ? result * square + pair : pair;
     }
     return result;
 }

@@ -57,6 +57,14 @@ def log_kernel(z):
     return (mp.log((1 + s) / (1 - s)) / s - 2) / z
 
 
+def log1p_kernel(f):
+    return mp.mpf(1) / 3 if abs(f) < tiny else (mp.log(1 + f) - f + f ** 2 / 2) / f ** 3
+
+
+def eighth_root(x):
+    return mp.erfc(x) ** (mp.mpf(1) / 8)
+
+
 def exp2_kernel(r):
     return ((mp.mpf(2) ** r - 1) / r - mp.log(2)) / r
 
@@ -65,8 +73,11 @@ kernels = {
     # name: (meaning, function, weight, low, high, bits of the types)
     "exp": ("exp(r) = 1 + r + r^2 P(r)", lambda r: (mp.exp(r) - 1 - r) / r ** 2,
             lambda r: r ** 2 / mp.exp(r), mp.mpf("-0.3467"), mp.mpf("0.34671"), (32, 64)),
-    "log": ("log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2)", log_kernel, lambda z: z / 2, tiny,
-            mp.mpf("0.02945"), (32, 64)),
+    "log": ("log(1 + f) = f - f^2 / 2 + f^3 P(f)", log1p_kernel,
+            lambda f: f ** 2 if abs(f) < tiny else f ** 3 / mp.log(1 + f), root(0.5) - 1,
+            root(2) - 1, (32,)),
+    "log ": ("log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2)", log_kernel, lambda z: z / 2, tiny,
+             mp.mpf("0.02945"), (64,)),
     "exp2_": ("2^r = 1 + r (log(2) + r P(r))", exp2_kernel, lambda r: r ** 2 / mp.mpf(2) ** r,
               mp.mpf("-0.501"), mp.mpf("0.5011"), (32, 64)),
     "log2_": ("log2((1 + s) / (1 - s)) = 2 s / log(2) + s^3 P(s^2)",
@@ -82,14 +93,15 @@ kernels = {
     "sinh": ("sinh(x) = x + x^3 P(x^2)", *odd(mp.sinh), tiny, mp.mpf("1"), (32, 64)),
     "erf": ("erf(x) = x P(x^2) for |x| <= 1", lambda z: mp.erf(root(z)) / root(z),
             lambda z: root(z) / mp.erf(root(z)), tiny, mp.mpf("1"), (32, 64)),
-    "erfc": ("log(erfc(x)) = P(x) for 1 <= x <= 4", lambda x: mp.log(mp.erfc(x)), mp.erfc,
-             mp.mpf("1"), mp.mpf("4"), (32,)),
+    "erfc": ("erf(x) = 1 - (1 + x P(x))^8 for 1 <= x <= 3.95", lambda x: (eighth_root(x) - 1) / x,
+             lambda x: 8 * eighth_root(x) ** 7 * x, mp.mpf("1"), mp.mpf("3.95"), (32,)),
     "erfc ": ("log(erfc(x)) = P(x) for 1 <= x <= 6", lambda x: mp.log(mp.erfc(x)), mp.erfc,
               mp.mpf("1"), mp.mpf("6"), (64,)),
 }
 
-# Bits more than a result has, where its error is multiplied by an exponent.
-more_bits = {"log2_": 8}
+# Bits more than a result has, where its error is multiplied by an exponent; fewer where the result is
+# subtracted from 1.
+more_bits = {"log2_": 8, "erfc": -1}
 
 
 def table(name, bits, meaning, g, weight, low, high):

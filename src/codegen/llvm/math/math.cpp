@@ -55,24 +55,26 @@ Value *MathEmitter::multiply_add(Value *a, Value *b, Value *c) {
     return b_.CreateFAdd(b_.CreateFMul(a, b), c);
 }
 
-// Even and odd powers apart: two short chains instead of a long one. Up to five terms that takes as
-// long, as the square comes before them, and is an operation more.
+// Pairs of terms first, which wait for nothing, then a polynomial of the square with these as its
+// coefficients: half the chain, and from six terms on the same number of operations.
 Value *MathEmitter::polynomial(Value *x, const double *c, int count) {
-    if (count <= 5) {
+    if (count < 4) {
         Value *sum = constant(c[count - 1]);
         for (int i = count - 2; i >= 0; i--) {
             sum = multiply_add(sum, x, constant(c[i]));
         }
         return sum;
     }
+    const auto pair = [&](int i) {
+        return i + 1 < count ? multiply_add(constant(c[i + 1]), x, constant(c[i])) : constant(c[i]);
+    };
     Value *square = b_.CreateFMul(x, x);
-    Value *sums[2] = {constant(c[count - 1]), constant(c[count - 2])};
-    for (int i = count - 3; i >= 0; i--) {
-        Value *&sum = sums[(count - 1 - i) % 2];
-        sum = multiply_add(sum, square, constant(c[i]));
+    int i = (count - 1) / 2 * 2;
+    Value *sum = pair(i);
+    for (i -= 2; i >= 0; i -= 2) {
+        sum = multiply_add(sum, square, pair(i));
     }
-    Value *even = sums[(count - 1) % 2], *odd = sums[count % 2];
-    return multiply_add(odd, x, even);
+    return sum;
 }
 
 Value *MathEmitter::bits_of(Value *x) {
@@ -115,21 +117,20 @@ Value *MathEmitter::nearest(Value *x, Value **bits) {
     return b_.CreateFSub(moved, magic);
 }
 
-// x * 2^n, n from -2046 (-254) to 2046 (254): in two steps, each of which has a normal factor, so
-// that the only rounding is that of a subnormal result. `bits` are those of n as an integer.
-Value *MathEmitter::scale(Value *x, Value *n, Value *bits) {
-    if (Value *scaled = f_.machine().scaled(f_, x, n, type_)) {
+// x * 2^n, x zero or about 1, n up to 1500 (190) away from zero: in two steps, so that the only rounding is
+// that of a subnormal result. The second is by 2^-512 (2^-64) where n is negative and by 2^512 elsewhere.
+Value *MathEmitter::scale(Value *x, const Power &power) {
+    if (Value *scaled = f_.machine().scaled(f_, x, power.n, type_)) {
         return scaled;
     }
-    unsigned mantissa = is_double() ? 52 : 23, bias = is_double() ? 1023 : 127;
-    // Made positive first: there is no arithmetic shift of 64-bit lanes before AVX-512.
-    Value *half = b_.CreateLShr(b_.CreateAdd(bits, bits_constant(4096)), 1);
-    half = b_.CreateSub(half, bits_constant(2048));
-    Value *rest = b_.CreateSub(bits, half);
-    auto power = [&](Value *e) {
-        return from_bits(b_.CreateShl(b_.CreateAdd(e, bits_constant(bias)), mantissa));
-    };
-    return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
+    const unsigned mantissa = is_double() ? 52 : 23;
+    const uint64_t one = uint64_t(is_double() ? 1023 : 127) << mantissa,
+                   most = uint64_t(is_double() ? 512 : 64) << mantissa;
+    Value *up = bits_constant(one + most), *down = bits_constant(one - most);
+    Value *first = b_.CreateAdd(b_.CreateShl(power.bits, mantissa),
+                                b_.CreateSelect(power.is_negative, up, down));
+    Value *second = b_.CreateSelect(power.is_negative, down, up);
+    return b_.CreateFMul(b_.CreateFMul(x, from_bits(first)), from_bits(second));
 }
 
 Value *MathEmitter::clamp(Value *x, double low, double high) {
@@ -143,19 +144,20 @@ Value *MathEmitter::exp_scaled(Value *x, int exponent) {
     // product that underflows takes a processor a hundred cycles and more.
     const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
     Value *clamped = clamp(x, low_limit, high_limit);
-    Value *n_bits;
-    Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
+    Power power = {nullptr, nullptr, is_negative(x)};
+    Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &power.bits);
     SplitConstant parts = is_double() ? ln2_64 : ln2_32;
     Value *r = multiply_add(n, constant(-parts.high), clamped);
     r = multiply_add(n, constant(-parts.low), r);
     Value *p = kernel(r, table::exp32, table::exp64);
     p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
     p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(0.0), p);
+    power.n = n;
     if (exponent) {
-        n = b_.CreateFAdd(n, constant(exponent));
-        n_bits = b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent))));
+        power.n = b_.CreateFAdd(n, constant(exponent));
+        power.bits = b_.CreateAdd(power.bits, bits_constant(uint64_t(int64_t(exponent))));
     }
-    return scale(p, n, n_bits);
+    return scale(p, power);
 }
 
 Value *MathEmitter::exp(Value *x) {
@@ -193,20 +195,32 @@ void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     *e = b_.CreateSelect(b_.CreateFCmpOEQ(x, constant(0.0)), constant(-infinity), exponent);
 }
 
-// With f = m - 1 and s = f / (2 + f): log(m) = 2 s + s^3 P(s^2), written as f minus small terms,
-// since f is exact:  f - (h - s (h + s^2 P)), h = f^2 / 2.
+// log(2^e (1 + f)) of float64, with s = f / (2 + f): log(1 + f) = 2 s + s^3 P(s^2), written as f minus
+// small terms, since f is exact:  f - (h - s (h + s^2 P)), h = f^2 / 2.
+Value *MathEmitter::log_by_quotient(Value *f, Value *e) {
+    Value *s = b_.CreateFDiv(f, b_.CreateFAdd(constant(2.0), f));
+    Value *z = b_.CreateFMul(s, s);
+    Value *r = b_.CreateFMul(z, polynomial(z, table::log64));
+    Value *h = b_.CreateFMul(constant(0.5), b_.CreateFMul(f, f));
+    Value *small = multiply_add(s, b_.CreateFAdd(h, r), b_.CreateFMul(e, constant(ln2_64.low)));
+    Value *log_m = b_.CreateFSub(b_.CreateFSub(h, small), f);
+    return b_.CreateFSub(b_.CreateFMul(e, constant(ln2_64.high)), log_m);
+}
+
+// Of float32 a polynomial of f itself is short enough to take less time than a quotient.
+Value *MathEmitter::log_by_polynomial(Value *f, Value *e) {
+    Value *square = b_.CreateFMul(f, f);
+    Value *sum = multiply_add(square, constant(-0.5), f);
+    sum = multiply_add(e, constant(ln2_32.low), sum);
+    sum = multiply_add(b_.CreateFMul(f, square), polynomial(f, table::log32), sum);
+    return multiply_add(e, constant(ln2_32.high), sum);
+}
+
 Value *MathEmitter::log(Value *x) {
     Value *m, *e;
     split_exponent(x, &m, &e);
     Value *f = b_.CreateFSub(m, constant(1.0));
-    Value *s = b_.CreateFDiv(f, b_.CreateFAdd(constant(2.0), f));
-    Value *z = b_.CreateFMul(s, s);
-    Value *r = b_.CreateFMul(z, kernel(z, table::log32, table::log64));
-    Value *h = b_.CreateFMul(constant(0.5), b_.CreateFMul(f, f));
-    SplitConstant parts = is_double() ? ln2_64 : ln2_32;
-    Value *small = multiply_add(s, b_.CreateFAdd(h, r), b_.CreateFMul(e, constant(parts.low)));
-    Value *log_m = b_.CreateFSub(b_.CreateFSub(h, small), f);
-    Value *result = b_.CreateFSub(b_.CreateFMul(e, constant(parts.high)), log_m);
+    Value *result = is_double() ? log_by_quotient(f, e) : log_by_polynomial(f, e);
     Value *is_below_zero = b_.CreateFCmpOLT(x, constant(0.0));
     return b_.CreateSelect(is_below_zero, constant(__builtin_nan("")), result);
 }
@@ -310,14 +324,15 @@ Value *MathEmitter::exp2(Value *x, Value *low) {
     Value *clamped = clamp(x, -limit, limit);
     Value *in_range = b_.CreateFCmpOEQ(clamped, x);
     low = b_.CreateSelect(in_range, low, constant(0.0));
-    Value *sum = b_.CreateFAdd(clamped, low), *n_bits;
+    Value *sum = b_.CreateFAdd(clamped, low);
     low = b_.CreateFSub(low, b_.CreateFSub(sum, clamped));
-    Value *n = nearest(sum, &n_bits);
-    Value *r = b_.CreateFAdd(b_.CreateFSub(sum, n), low);
+    Power power = {nullptr, nullptr, is_negative(x)};
+    power.n = nearest(sum, &power.bits);
+    Value *r = b_.CreateFAdd(b_.CreateFSub(sum, power.n), low);
     Value *p = multiply_add(r, kernel(r, table::exp2_32, table::exp2_64), constant(ln2));
     p = multiply_add(r, p, constant(1.0));
     p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(-limit)), constant(0.0), p);
-    return scale(p, n, n_bits);
+    return scale(p, power);
 }
 
 Value *MathEmitter::pow(Value *x, Value *y) {
@@ -406,12 +421,21 @@ Value *MathEmitter::atanh_double(Value *x) {
     return with_sign_of(b_.CreateFMul(constant(0.5), log_of_one_plus(z)), x);
 }
 
-// 1 - exp(P(|x|)) where |x| > 1, up to where it is 1.
+// 1 - exp(P(|x|)) where |x| > 1, up to where it is 1. Of float32 an eighth power is enough, as what is
+// subtracted is below 1/6 there.
 Value *MathEmitter::erf(Value *x) {
-    Value *a = absolute(x), *end = constant(is_double() ? 6.0 : 4.0);
+    Value *a = absolute(x), *end = constant(is_double() ? 6.0 : 3.95);
     Value *limited = b_.CreateSelect(b_.CreateFCmpOGT(a, end), end, a);
     Value *small = b_.CreateFMul(a, kernel(b_.CreateFMul(a, a), table::erf32, table::erf64));
-    Value *tail = exp(kernel(limited, table::erfc32, table::erfc64));
+    Value *tail;
+    if (is_double()) {
+        tail = exp(polynomial(limited, table::erfc64));
+    } else {
+        tail = multiply_add(limited, polynomial(limited, table::erfc32), constant(1.0));
+        for (int power = 1; power < 8; power *= 2) {
+            tail = b_.CreateFMul(tail, tail);
+        }
+    }
     Value *large = b_.CreateFSub(constant(1.0), tail);
     return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
 }

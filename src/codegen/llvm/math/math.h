@@ -72,11 +72,17 @@ private:
     Value *nearest(Value *x, Value **bits);
     Value *exp_scaled(Value *x, int exponent);
     Value *exp2(Value *x, Value *low);
-    Value *scale(Value *x, Value *n, Value *bits);
+    /// 2^n: n as a float, the low bits of that integer, and whether it is below zero (either, if near).
+    struct Power {
+        Value *n, *bits, *is_negative;
+    };
+    Value *scale(Value *x, const Power &power);
     Value *clamp(Value *x, double low, double high);
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too. Of 0, infinity and
     /// NaN, e is -infinity, infinity and NaN.
     void split_exponent(Value *x, Value **m, Value **e);
+    Value *log_by_quotient(Value *f, Value *e);
+    Value *log_by_polynomial(Value *f, Value *e);
     Pair log2_pair(Value *x);
     Value *log_of_one_plus(Value *z);
     Value *asinh_double(Value *x);
