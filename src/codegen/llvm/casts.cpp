@@ -13,7 +13,41 @@ namespace calotype::internal {
 
 using llvm::Value;
 
+namespace {
+
+// Every second (fourth) lane of a vector of integers stands in a number of twice (four times) the
+// bits, with others above or below it: no lane has to move.
+Value *emit_widened_slice(FunctionEmitter &f, const Cast *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    const Shuffle *slice = op->value.as<Shuffle>();
+    const Type from = op->value.type(), to = op->type;
+    if (!slice || !slice->is_slice() || !from.is_int_or_uint() || from.is_bool() ||
+        !(to.is_int_or_uint() || to == Float(32, to.lanes()))) {
+        return nullptr;
+    }
+    const int stride = slice->slice_stride(), begin = slice->slice_begin();
+    const int bits = from.bits() * stride;
+    const bool is_whole = slice->vectors[0].type().lanes() == stride * to.lanes();
+    if ((stride != 2 && stride != 4) || !is_whole || begin >= stride || bits > to.bits() ||
+        bits * to.lanes() < 128) {
+        return nullptr;
+    }
+    const Type held = from.with_bits(bits);
+    Value *v = b.CreateBitCast(f.emit(slice->vectors[0]), f.type(held));
+    const int above = bits - from.bits() * (begin + 1);
+    v = above > 0 ? b.CreateShl(v, uint64_t(above)) : v;
+    const auto below = uint64_t(bits - from.bits());
+    v = from.is_int() ? b.CreateAShr(v, below) : b.CreateLShr(v, below);
+    // Signed conversions to floats are the fast ones.
+    return f.convert(v, to.is_float() ? held.with_code(Type::Int) : held, to);
+}
+
+}  // namespace
+
 Value *FunctionEmitter::emit_node(const Cast *op) {
+    if (Value *v = emit_widened_slice(*this, op)) {
+        return v;
+    }
     return convert(emit(op->value), op->value.type(), op->type);
 }
 

@@ -10,6 +10,7 @@
 
 #include "arith/bounds.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/language/match_types.h"
 #include "target/registers.h"
 
@@ -286,6 +287,87 @@ Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
     });
 }
 
+void collect_terms(const Expr &e, std::vector<Expr> *terms) {
+    const Add *sum = e.as<Add>();
+    if (!sum) {
+        terms->push_back(e);
+        return;
+    }
+    collect_terms(sum->a, terms);
+    collect_terms(sum->b, terms);
+}
+
+/// v where e is its even lanes (its odd ones) as numbers of twice the bits, else undefined.
+Expr halved_vector(const Expr &e, bool odd) {
+    const Cast *cast = e.as<Cast>();
+    const Shuffle *lanes = cast ? cast->value.as<Shuffle>() : nullptr;
+    const bool matches = lanes && lanes->is_slice() && lanes->slice_stride() == 2 &&
+                         lanes->slice_begin() == int(odd) &&
+                         lanes->vectors[0].type().lanes() == 2 * e.type().lanes() &&
+                         e.type().bits() == 2 * lanes->type.bits();
+    return matches ? lanes->vectors[0] : Expr();
+}
+
+/// The sums of neighbours of v, as products with 1, in numbers of twice the bits that hold them.
+Value *sum_neighbours(FunctionEmitter &f, const Expr &v) {
+    const Type t = v.type();
+    const bool of_bytes = t.bits() == 8;
+    static const Instruction bytes = {X::x86_ssse3_pmadd_ub_sw_128, X::x86_avx2_pmadd_ub_sw,
+                                      X::x86_avx512_pmaddubs_w_512};
+    static const Instruction words = {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd,
+                                      X::x86_avx512_pmaddw_d_512};
+    int width;
+    const X::ID id = choose(of_bytes ? bytes : words, f.target(), t.lanes() * t.bits(), &width);
+    Value *x = f.emit(v), *ones = llvm::ConstantInt::get(x->getType(), 1);
+    // Of bytes the first is unsigned and the second signed.
+    const bool is_second = of_bytes && t.is_int();
+    return f.by_pieces({is_second ? ones : x, is_second ? x : ones}, width / t.bits(),
+                       [&](const std::vector<Value *> &piece) {
+                           return f.builder().CreateIntrinsic(id, {}, {piece[0], piece[1]});
+                       });
+}
+
+/// The first two terms that are the two halves of one vector, with an instruction for their sum.
+std::optional<std::pair<size_t, size_t>> find_neighbours(const std::vector<Expr> &terms) {
+    for (size_t i = 0; i < terms.size(); i++) {
+        const Expr v = halved_vector(terms[i], false);
+        const bool is_summed = v.defined() && v.type().lanes() * v.type().bits() >= 128 &&
+                               (v.type().bits() == 8 || v.type().element_of() == Int(16));
+        for (size_t j = 0; is_summed && j < terms.size(); j++) {
+            const Expr other = halved_vector(terms[j], true);
+            if (other.defined() && equal(v, other)) {
+                return std::make_pair(i, j);
+            }
+        }
+    }
+    return {};
+}
+
+/// Even and odd lanes of one vector, among other terms.
+Value *match_sum_of_neighbours(FunctionEmitter &f, const Add *op) {
+    if (!op->type.is_int_or_uint() || !f.target().has_feature(Target::SSE41)) {
+        return nullptr;
+    }
+    std::vector<Expr> terms;
+    collect_terms(op, &terms);
+    Value *sum = nullptr;
+    while (const auto found = find_neighbours(terms)) {
+        const auto [even, odd] = *found;
+        Value *pairs = sum_neighbours(f, halved_vector(terms[even], false));
+        sum = sum ? f.builder().CreateAdd(sum, pairs) : pairs;
+        terms.erase(terms.begin() + long(std::max(even, odd)));
+        terms.erase(terms.begin() + long(std::min(even, odd)));
+    }
+    if (!sum || terms.empty()) {
+        return sum;
+    }
+    Expr rest = terms[0];
+    for (size_t i = 1; i < terms.size(); i++) {
+        rest = Add::make(rest, terms[i]);
+    }
+    return f.builder().CreateAdd(f.emit(rest), sum);
+}
+
 /// The widest element that the sum of differences can be of without loss, by the number of addends.
 Value *match_sum_of_bytes(FunctionEmitter &f, const VectorReduce *op, int factor) {
     Type t = op->value.type();
@@ -378,6 +460,7 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     }
     Value *v = match_accumulation(f, VectorReduce::Add, op->a, op->b);
     v = v ? v : match_accumulation(f, VectorReduce::Add, op->b, op->a);
+    v = v ? v : match_sum_of_neighbours(f, op);
     return v ? v : match_sum_of_products(f, op);
 }
 
