@@ -14,6 +14,7 @@
 
 #include "arith/integer_info.h"
 #include "ir/constants.h"
+#include "ir/language/match_types.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
@@ -108,11 +109,59 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        const bool is_saturated =
-            op->is_intrinsic(Intrinsic::saturating_cast) && is_wide(op->args[0].type());
-        const Expr narrow = is_saturated ? narrowed(op->args[0]) : Expr();
-        return narrow.defined() ? Call::make(op->type, op->intrinsic, {narrow})
-                                : GraphMutator::visit(op);
+        if (!op->is_intrinsic(Intrinsic::saturating_cast) || !op->type.is_vector()) {
+            return GraphMutator::visit(op);
+        }
+        const Expr &value = op->args[0];
+        const Expr known = saturated(value, op->type);
+        const Expr narrow = !known.defined() && is_wide(value.type()) ? narrowed(value) : Expr();
+        return known.defined()    ? known
+               : narrow.defined() ? Call::make(op->type, op->intrinsic, {narrow})
+                                  : GraphMutator::visit(op);
+    }
+
+    /// A value of a wider type, saturated to t, where one operation of that type does both.
+    Expr saturated(const Expr &e, const Type &t) {
+        if (!e.type().is_int_or_uint() || e.type().bits() <= t.bits()) {
+            return Expr();
+        }
+        if (const Add *op = e.as<Add>()) {
+            return in_type(Intrinsic::saturating_add, op->a, op->b, t);
+        }
+        if (const Sub *op = e.as<Sub>(); op && e.type().is_int()) {
+            return in_type(Intrinsic::saturating_sub, op->a, op->b, t);
+        }
+        return t.element_of() == Int(16) ? rounded_product(e, t) : Expr();
+    }
+
+    /// The operation on numbers of type t, if both are.
+    Expr in_type(Intrinsic id, const Expr &a, const Expr &b, const Type &t) {
+        const Expr x = as_type(a, t), y = x.defined() ? as_type(b, t) : Expr();
+        return y.defined() ? Call::make(t, id, {x, y}) : Expr();
+    }
+
+    Expr as_type(const Expr &e, const Type &t) {
+        if (t.bits() == 16 && is_wide(e.type())) {
+            return fits(ranges_(e), t.element_of()) ? value(e, t) : Expr();
+        }
+        const Expr narrow = t.bits() == 8 ? lossless_cast(t, e) : Expr();
+        return narrow.defined() ? mutate(narrow) : narrow;
+    }
+
+    /// (a * b + 2^14) / 2^15
+    Expr rounded_product(const Expr &e, const Type &t) {
+        const Div *quotient = e.as<Div>();
+        const Call *shifted = Call::as_intrinsic(e, Intrinsic::shift_right);
+        const bool is_by_15 = quotient  ? is_const(quotient->b, 1 << 15)
+                              : shifted ? is_const(shifted->args[1], 15)
+                                        : false;
+        const Add *sum = is_by_15 ? (quotient ? quotient->a : shifted->args[0]).as<Add>() : nullptr;
+        const Mul *product = sum && is_const(sum->b, 1 << 14) ? sum->a.as<Mul>() : nullptr;
+        const Expr a = product && is_wide(e.type()) ? as_type(product->a, t) : Expr(),
+                   b = a.defined() ? as_type(product->b, t) : Expr();
+        return b.defined() ? Call::make(t, Intrinsic::rounding_mul_shift_right,
+                                        {a, b, make_const(UInt(16, t.lanes()), 15)})
+                           : Expr();
     }
 
     /// The type of 16 bits that a value fits, if there is one: the unsigned one first, in which

@@ -20,6 +20,13 @@ namespace calotype {
 ///     ->
 ///     halving_add(c, d)
 ///
+/// A sum that is saturated to the type of what is added is a saturating sum of that, and a rounded
+/// product of fractions the one operation that it has:
+///
+///     saturating_cast(uint32x16(a) + uint32x16(b)):uint16x16      with a, b uint16x16
+///     ->
+///     saturating_add(a, b)
+///
 /// Only what is made of constants and of narrow integers; not indices, and not what is reduced
 /// across lanes, for which there are instructions that add up products in 32 bits.
 ///
