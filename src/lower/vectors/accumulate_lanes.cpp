@@ -48,12 +48,17 @@ int widening_of(const Expr &e) {
                   : 1;
 }
 
-/// So many neighbours of e instructions add up: products of a pair or of four, and eight bytes. 0 for
-/// other sums of what was only made wider.
-int summands_of(const Expr &e) {
+/// So many neighbours of e instructions add up: products of a pair (of four, where the target adds up
+/// products of bytes), and eight bytes. 0 for other sums of integers that were only made wider.
+int summands_of(const Expr &e, const Target &target) {
     const Cast *cast = e.as<Cast>();
-    if (!cast || cast->type.bits() <= cast->value.type().bits() || widening_of(e) > 1) {
-        return widening_of(e);
+    const int widening = widening_of(e);
+    if (widening > 1) {
+        const bool adds_four = target.features_any_of({Target::AVXVNNI, Target::AVX512_Zen4});
+        return std::min(widening, adds_four ? 4 : 2);
+    }
+    if (!cast || cast->type.is_float() || cast->type.bits() <= cast->value.type().bits()) {
+        return 1;
     }
     const Type from = cast->value.type();
     return from.is_uint() && from.bits() == 8 ? 8 : from.is_int() && from.bits() == 16 ? 2 : 0;
@@ -63,8 +68,8 @@ int summands_of(const Expr &e) {
 class Accumulation {
 public:
     /// `strict`: sums of floats keep their order.
-    Accumulation(const For *loop, const Store *first, int register_bits, bool strict)
-        : loop_(loop), first_(first), register_bits_(register_bits), strict_(strict) {
+    Accumulation(const For *loop, const Store *first, const Target &target, bool strict)
+        : loop_(loop), first_(first), target_(target), strict_(strict) {
     }
 
     std::optional<LaneUpdate> match(const Store *store) const {
@@ -76,10 +81,11 @@ public:
             return std::nullopt;
         }
         const Type t = reduction->value.type();
-        const int summands = update->op == VectorReduce::Add ? summands_of(reduction->value) : 1;
+        const int summands =
+            update->op == VectorReduce::Add ? summands_of(reduction->value, target_) : 1;
         const int lanes = summands > 0 && t.lanes() % summands == 0 ? t.lanes() / summands : 0;
         if (lanes <= reduction->type.lanes() || lanes % reduction->type.lanes() != 0 ||
-            lanes * t.bits() > max_registers * register_bits_) {
+            lanes * t.bits() > max_registers * register_bits()) {
             return std::nullopt;
         }
         return LaneUpdate{*update, reduction, lanes};
@@ -114,9 +120,13 @@ private:
                                   [&](const Allocate *op) { return op->name == first_->name; });
     }
 
+    int register_bits() const {
+        return 8 * target_.natural_vector_size(UInt(8));
+    }
+
     const For *const loop_;
     const Store *const first_;
-    const int register_bits_;
+    const Target &target_;
     const bool strict_;
 };
 
@@ -171,8 +181,7 @@ private:
 
 class AccumulateLanes : public StmtMutator {
 public:
-    AccumulateLanes(LowerContext &ctx, bool strict)
-        : ctx_(ctx), register_bits_(8 * ctx.target.natural_vector_size(UInt(8))), strict_(strict) {
+    AccumulateLanes(LowerContext &ctx, bool strict) : ctx_(ctx), strict_(strict) {
     }
 
 private:
@@ -190,7 +199,7 @@ private:
         Stmt loop = op;
         for (const Store *store : stores) {
             const For *now = loop_in(loop);
-            const Accumulation accumulation(now, store, register_bits_, strict_);
+            const Accumulation accumulation(now, store, ctx_.target, strict_);
             if (!uses_any_var(store->index, lets) && accumulation.holds()) {
                 loop = kept(loop, now, store, accumulation);
             }
@@ -241,7 +250,6 @@ private:
     }
 
     LowerContext &ctx_;
-    const int register_bits_;
     const bool strict_;
 };
 
