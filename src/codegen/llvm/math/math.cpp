@@ -108,19 +108,22 @@ Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) 
 
 // Adding 1.5 * 2^23 (2^52) pushes the fraction out at the right end and leaves the integer in the
 // low bits.
-Value *MathEmitter::nearest(Value *x, Value **bits) {
+Value *MathEmitter::nearest(Value *x, double factor, Value **bits) {
     Value *magic = constant(is_double() ? 0x1.8p52 : 0x1.8p23);
-    Value *moved = b_.CreateFAdd(x, magic);
+    Value *moved = multiply_add(x, constant(factor), magic);
     if (bits) {
         *bits = b_.CreateSub(bits_of(moved), bits_of(magic));
     }
     return b_.CreateFSub(moved, magic);
 }
 
-// x * 2^n, x zero or about 1, n up to 1500 (190) away from zero: in two steps, so that the only rounding is
-// that of a subnormal result. The second is by 2^-512 (2^-64) where n is negative and by 2^512 elsewhere.
-Value *MathEmitter::scale(Value *x, const Power &power) {
-    if (Value *scaled = f_.machine().scaled(f_, x, power.n, type_)) {
+// (1 + x) * 2^n, n up to 1500 (190) away from zero: in two steps, so that the only rounding after that of the
+// sum is that of a subnormal result. The second is by 2^-512 (2^-64) where n is negative and by 2^512
+// elsewhere. Zero is chosen first: a product that underflows takes a processor a hundred cycles and more.
+Value *MathEmitter::scale_one_plus(Value *x, const Power &power, Value *is_zero) {
+    Value *zero = constant(0.0), *whole = b_.CreateFAdd(x, constant(1.0));
+    if (Value *scaled =
+            f_.machine().scaled(f_, b_.CreateSelect(is_zero, zero, whole), power.n, type_)) {
         return scaled;
     }
     const unsigned mantissa = is_double() ? 52 : 23;
@@ -129,8 +132,9 @@ Value *MathEmitter::scale(Value *x, const Power &power) {
     Value *up = bits_constant(one + most), *down = bits_constant(one - most);
     Value *first = b_.CreateAdd(b_.CreateShl(power.bits, mantissa),
                                 b_.CreateSelect(power.is_negative, up, down));
+    first = b_.CreateSelect(is_zero, zero, from_bits(first));
     Value *second = b_.CreateSelect(power.is_negative, down, up);
-    return b_.CreateFMul(b_.CreateFMul(x, from_bits(first)), from_bits(second));
+    return b_.CreateFMul(multiply_add(x, first, first), from_bits(second));
 }
 
 Value *MathEmitter::clamp(Value *x, double low, double high) {
@@ -140,24 +144,22 @@ Value *MathEmitter::clamp(Value *x, double low, double high) {
 
 // exp(x) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
 Value *MathEmitter::exp_scaled(Value *x, int exponent) {
-    // Beyond these limits the result is infinity or zero; NaN passes through. Zero is scaled there: a
-    // product that underflows takes a processor a hundred cycles and more.
+    // Beyond these limits the result is infinity or zero; NaN passes through.
     const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
     Value *clamped = clamp(x, low_limit, high_limit);
     Power power = {nullptr, nullptr, is_negative(x)};
-    Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &power.bits);
+    Value *n = nearest(clamped, log2_e, &power.bits);
     SplitConstant parts = is_double() ? ln2_64 : ln2_32;
     Value *r = multiply_add(n, constant(-parts.high), clamped);
     r = multiply_add(n, constant(-parts.low), r);
     Value *p = kernel(r, table::exp32, table::exp64);
-    p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
-    p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(0.0), p);
+    p = multiply_add(b_.CreateFMul(r, r), p, r);
     power.n = n;
     if (exponent) {
         power.n = b_.CreateFAdd(n, constant(exponent));
         power.bits = b_.CreateAdd(power.bits, bits_constant(uint64_t(int64_t(exponent))));
     }
-    return scale(p, power);
+    return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(low_limit)));
 }
 
 Value *MathEmitter::exp(Value *x) {
@@ -327,12 +329,10 @@ Value *MathEmitter::exp2(Value *x, Value *low) {
     Value *sum = b_.CreateFAdd(clamped, low);
     low = b_.CreateFSub(low, b_.CreateFSub(sum, clamped));
     Power power = {nullptr, nullptr, is_negative(x)};
-    power.n = nearest(sum, &power.bits);
+    power.n = nearest(sum, 1.0, &power.bits);
     Value *r = b_.CreateFAdd(b_.CreateFSub(sum, power.n), low);
     Value *p = multiply_add(r, kernel(r, table::exp2_32, table::exp2_64), constant(ln2));
-    p = multiply_add(r, p, constant(1.0));
-    p = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(-limit)), constant(0.0), p);
-    return scale(p, power);
+    return scale_one_plus(b_.CreateFMul(r, p), power, b_.CreateFCmpOLT(x, constant(-limit)));
 }
 
 Value *MathEmitter::pow(Value *x, Value *y) {

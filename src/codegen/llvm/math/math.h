@@ -68,15 +68,16 @@ private:
     Value *absolute(Value *x);
     Value *with_sign_of(Value *magnitude, Value *sign);
     Value *is_negative(Value *x);
-    /// The nearest integer to x, |x| < 2^22 (2^51), as a float; its low bits in *bits if not null.
-    Value *nearest(Value *x, Value **bits);
+    /// The nearest integer to x * factor, up to 2^22 (2^51) away from zero, as a float; its low bits in
+    /// *bits if not null.
+    Value *nearest(Value *x, double factor, Value **bits);
     Value *exp_scaled(Value *x, int exponent);
     Value *exp2(Value *x, Value *low);
     /// 2^n: n as a float, the low bits of that integer, and whether it is below zero (either, if near).
     struct Power {
         Value *n, *bits, *is_negative;
     };
-    Value *scale(Value *x, const Power &power);
+    Value *scale_one_plus(Value *x, const Power &power, Value *is_zero);
     Value *clamp(Value *x, double low, double high);
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too. Of 0, infinity and
     /// NaN, e is -infinity, infinity and NaN.

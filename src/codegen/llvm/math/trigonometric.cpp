@@ -77,7 +77,7 @@ Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char
 
 // Of a float32 in float64, to the digits that a result of float32 needs.
 void MathEmitter::reduce_narrow_angle(Value *x, Value **r, Value **quadrant) {
-    Value *q = nearest(b_.CreateFMul(x, constant(two_over_pi)), quadrant);
+    Value *q = nearest(x, two_over_pi, quadrant);
     Value *part = multiply_add(q, constant(-half_pi_1), x);
     *r = multiply_add(q, constant(-half_pi_rest), part);
 }
@@ -91,7 +91,7 @@ void MathEmitter::reduce_angle(Value *x, Value **r, Value **quadrant) {
         *quadrant = b_.CreateTrunc(wide_quadrant, int_type_);
         return;
     }
-    Value *q = nearest(b_.CreateFMul(x, constant(two_over_pi)), quadrant);
+    Value *q = nearest(x, two_over_pi, quadrant);
     Value *part = multiply_add(q, constant(-half_pi_1), x);
     part = multiply_add(q, constant(-half_pi_2), part);
     *r = multiply_add(q, constant(-half_pi_3), part);
