@@ -3,7 +3,7 @@
 
 #include "driver/compiler.h"
 #include "driver/disk_cache.h"
-#include "pipeline/key_text.h"
+#include "pipeline/compare/key_text.h"
 #include "support/file.h"
 
 namespace calotype::internal {

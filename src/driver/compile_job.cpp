@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "codegen/nvptx/toolkit.h"
-#include "pipeline/key_text.h"
+#include "pipeline/compare/key_text.h"
 #include "support/environment.h"
 #include "support/hash.h"
 #include "support/text.h"

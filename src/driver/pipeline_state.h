@@ -12,8 +12,8 @@
 #include "driver/jit_handlers.h"
 #include "driver/jit_runtime.h"
 #include "lang/pipeline.h"
+#include "pipeline/compare/snapshot.h"
 #include "pipeline/infer_arguments.h"
-#include "pipeline/snapshot.h"
 
 namespace calotype::internal {
 

@@ -234,7 +234,7 @@ public:
         Runtime::Buffer<> answer(parameter_.type().to_abi(), nullptr, int(last_.size()),
                                  last_.data());
         answer.allocate();
-        parameter_->buffer = Buffer<>(std::move(answer)).image()->buffer;
+        parameter_.set_buffer(Buffer<>(std::move(answer)).image()->buffer);
     }
 
 private:

@@ -15,7 +15,7 @@ Parameter make_parameter(const GeneratorIO &io, const std::string &name) {
     const Type type = io.io_type();
     const bool is_buffer = io.kind() != IOKind::Scalar;
     Parameter p(type, is_buffer, is_buffer ? io.io_dims() : 0, name);
-    p->name_is_explicit = true;
+    p.edit()->name_is_explicit = true;
     return p;
 }
 
@@ -38,13 +38,13 @@ ImageParam image_param_of(const Parameter &p) {
 
 InputScalar scalar_of_parameter(const Parameter &p, const ScalarLimits &limits) {
     if (limits.default_value.defined()) {
-        p.contents()->default_value = cast(p.type(), limits.default_value);
+        p.edit()->default_value = cast(p.type(), limits.default_value);
     }
     if (limits.min.defined()) {
-        p.contents()->min_value = cast(p.type(), limits.min);
+        p.edit()->min_value = cast(p.type(), limits.min);
     }
     if (limits.max.defined()) {
-        p.contents()->max_value = cast(p.type(), limits.max);
+        p.edit()->max_value = cast(p.type(), limits.max);
     }
     return InputScalar(p);
 }
@@ -158,8 +158,8 @@ InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const s
     if (given.kind == StubInput::IsBuffer && given.buffer.defined()) {
         // Not the name of an input of the generator that gives it.
         Parameter p = make_parameter(io, unique_name(name + "$given"));
-        p->buffer = given.buffer.image()->buffer;
-        p->is_constant = true;
+        p.set_buffer(given.buffer.image()->buffer);
+        p.edit()->is_constant = true;
         return InputImage(image_param_of(p));
     }
     const ImageParam p =

@@ -27,10 +27,10 @@ Func::Func(const std::vector<Type> &required_types, int required_dims, const std
     // A type without bits leaves it open.
     for (const Type &t : required_types) {
         if (t.bits() > 0) {
-            func_->required_types.push_back(t);
+            func_.edit()->required_types.push_back(t);
         }
     }
-    func_->required_dims = required_dims;
+    func_.edit()->required_dims = required_dims;
 }
 
 Func::Func(const Expr &e) : Func() {

@@ -27,7 +27,7 @@ OutputImageParam &OutputImageParam::set_estimates(const Region &estimates) {
 }
 
 OutputImageParam &OutputImageParam::store_in(MemoryType type) {
-    parameter_->memory_type = type;
+    parameter_.store_in(type);
     return *this;
 }
 
@@ -53,8 +53,8 @@ Function make_image_func(const Parameter &p) {
         args.emplace_back(vars.back());
     }
     f(vars) = Call::make(p.type(), p.name(), args, CallKind::Image, 0, p.contents());
-    f.function()->required_types = {p.type()};
-    f.function()->required_dims = p.dimensions();
+    f.function().edit()->required_types = {p.type()};
+    f.function().edit()->required_dims = p.dimensions();
     return f.function();
 }
 
@@ -62,7 +62,7 @@ Function make_image_func(const Parameter &p) {
 
 ImageParam::ImageParam(Type t, int dimensions)
     : ImageParam(t, dimensions, internal::unique_name('p')) {
-    parameter_->name_is_explicit = false;
+    parameter_.edit()->name_is_explicit = false;
 }
 
 ImageParam::ImageParam(Type t, int dimensions, const std::string &name) {
@@ -94,7 +94,7 @@ void ImageParam::set(const Buffer<> &b) {
             << "ImageParam " << name() << " has " << dimensions()
             << " dimensions and is set to a buffer of " << b.dimensions();
     }
-    parameter_->buffer = b.defined() ? b.image()->buffer : nullptr;
+    parameter_.set_buffer(b.defined() ? b.image()->buffer : nullptr);
 }
 
 Buffer<> ImageParam::get() const {
@@ -107,7 +107,7 @@ Buffer<> ImageParam::get() const {
 
 void ImageParam::reset() {
     check_defined();
-    parameter_->buffer = nullptr;
+    parameter_.set_buffer(nullptr);
 }
 
 Expr ImageParam::operator()(std::vector<Expr> args) const {
@@ -144,12 +144,12 @@ Func ImageParam::in() {
 
 void ImageParam::trace_loads() {
     check_defined();
-    parameter_->trace_loads = true;
+    parameter_.trace_loads();
 }
 
 ImageParam &ImageParam::add_trace_tag(const std::string &tag) {
     check_defined();
-    parameter_->trace_tags.push_back(tag);
+    parameter_.add_trace_tag(tag);
     return *this;
 }
 

@@ -116,7 +116,7 @@ void set_scalar_value(const Parameter &p, const Type &t, const void *value) {
     if (own.is_handle() || t.is_handle()) {
         user_assert(own.is_handle() && t.is_handle())
             << "parameter " << p.name() << " has type " << own << " and is set to a " << t;
-        p->value = read<uint64_t>(value);
+        p.set_value_bits(read<uint64_t>(value));
         return;
     }
     const Number n = read_number(t, value);
@@ -126,11 +126,11 @@ void set_scalar_value(const Parameter &p, const Type &t, const void *value) {
                                   : n.is_signed ? std::to_string(n.i)
                                                 : std::to_string(n.u));
     if (own.is_float()) {
-        p->value = float_bits(own, n.f);
+        p.set_value_bits(float_bits(own, n.f));
         return;
     }
     const uint64_t bits = n.is_float ? uint64_t(int64_t(n.f)) : n.u;
-    p->value = own.bits() < 64 ? bits & ((uint64_t(1) << own.bits()) - 1) : bits;
+    p.set_value_bits(own.bits() < 64 ? bits & ((uint64_t(1) << own.bits()) - 1) : bits);
 }
 
 uint64_t get_scalar_bits(const Parameter &p) {

@@ -25,7 +25,7 @@ void run_deleters(PipelineContents &contents) {
 
 void add_output(PipelineContents &contents, const Func &f) {
     user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
-    f.function()->frozen = true;
+    f.function().edit()->frozen = true;
     contents.outputs.push_back(f.function());
 }
 
@@ -142,6 +142,7 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &e
         r.message_parts.push_back(e);
     }
     checked().requirements.push_back(r);
+    internal::count_edit();
 }
 
 std::vector<Requirement> Pipeline::requirements() const {
@@ -155,6 +156,7 @@ void Pipeline::add_linkable(const Linkable &linkable) {
 
 void Pipeline::trace_pipeline() {
     checked().trace_pipeline = true;
+    internal::count_edit();
 }
 
 void Pipeline::add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter) {

@@ -23,9 +23,6 @@ public:
     const StageSchedule &get_schedule() const {
         return definition_->schedule;
     }
-    StageSchedule &get_schedule() {
-        return definition_->schedule;
-    }
     /// "f", "f.update(0)", with ".specialize(...)" behind it for a specialization.
     std::string name() const;
     /// The loops, innermost first, as text: for finding out what a schedule made.
@@ -78,8 +75,13 @@ public:
     const Function &function() const {
         return function_;
     }
-    const DefinitionPtr &definition() const {
+    IntrusivePtr<const Definition> definition() const {
         return definition_;
+    }
+    /// To change it, at once: see Function::edit().
+    Definition &edit() const {
+        internal::count_edit();
+        return *definition_;
     }
     size_t stage_index() const {
         return stage_index_;

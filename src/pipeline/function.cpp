@@ -109,11 +109,12 @@ void check_args_distinct(const std::string &name, const std::vector<std::string>
 }
 
 void make_storage_dims(const Function &f) {
-    f->schedule.storage_dims.clear();
+    std::vector<StorageDim> &dims = f.edit()->schedule.storage_dims;
+    dims.clear();
     for (const std::string &arg : f.args()) {
         StorageDim dim;
         dim.var = arg;
-        f->schedule.storage_dims.push_back(dim);
+        dims.push_back(dim);
     }
 }
 
@@ -148,7 +149,7 @@ void freeze_calls(const DefinitionCheck &check, const Function &self) {
 }  // namespace
 
 void Function::lock_loop_levels() {
-    for_each_part<LoopLevel>(*contents_, [](LoopLevel &level) { level.lock(); });
+    for_each_part<LoopLevel>(*edit(), [](LoopLevel &level) { level.lock(); });
 }
 
 void Function::make_output_buffers() {
@@ -167,10 +168,10 @@ void Function::make_output_buffers() {
             }
         }
         Parameter p(types[i], true, dims, buffer);
-        p->name_is_explicit = false;
+        p.edit()->name_is_explicit = false;
         buffers.push_back(p);
     }
-    contents_->output_buffers = std::move(buffers);
+    edit()->output_buffers = std::move(buffers);
 }
 
 void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {
@@ -196,8 +197,9 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
         << ", only update definitions may: perhaps an inline reduction was meant";
     freeze_calls(check, *this);
 
-    contents_->args = args;
-    contents_->output_types = types_of(values);
+    FunctionContents *contents = edit();
+    contents->args = args;
+    contents->output_types = types_of(values);
     DefinitionPtr init(new Definition);
     for (const std::string &arg : args) {
         init->args.push_back(Variable::make(Int(32), arg));
@@ -206,7 +208,7 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
     init->schedule.dims.push_back(pure_dim(outermost_name));
     init->values = std::move(values);
     init->predicate = const_true();
-    contents_->init = init;
+    contents->init = init;
     make_storage_dims(*this);
     make_output_buffers();
 }
@@ -301,7 +303,7 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
         update->schedule.dims.push_back(pure_dim(arg));
     }
     update->schedule.dims.push_back(pure_dim(outermost_name));
-    contents_->updates.push_back(update);
+    edit()->updates.push_back(update);
 }
 
 void Function::define_extern(const std::string &function_name,
@@ -326,12 +328,13 @@ void Function::define_extern(const std::string &function_name,
             args[i].func->frozen = true;
         }
     }
-    contents_->args = dims;
-    contents_->output_types = types;
-    contents_->extern_name = function_name;
-    contents_->extern_args = args;
-    contents_->extern_mangling = mangling;
-    contents_->extern_device_api = device_api;
+    FunctionContents *contents = edit();
+    contents->args = dims;
+    contents->output_types = types;
+    contents->extern_name = function_name;
+    contents->extern_args = args;
+    contents->extern_mangling = mangling;
+    contents->extern_device_api = device_api;
     make_storage_dims(*this);
     make_output_buffers();
 
@@ -346,7 +349,7 @@ void Function::define_extern(const std::string &function_name,
     }
     init->schedule.dims.push_back(pure_dim(outermost_name));
     init->predicate = const_true();
-    contents_->extern_schedule = init;
+    contents->extern_schedule = init;
 }
 
 }  // namespace calotype

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/definition.h"
+#include "pipeline/edits.h"
 #include "pipeline/extern_argument.h"
 #include "pipeline/parameter.h"
 #include "support/copyable_atomic.h"
@@ -76,7 +77,13 @@ public:
     bool same_as(const Function &other) const {
         return contents_ == other.contents_;
     }
-    FunctionContents *operator->() const {
+    const FunctionContents *operator->() const {
+        return contents_.get();
+    }
+    /// To change it, at once: a pipeline that was compiled is compared in full after that, so that a
+    /// pointer that is kept must not be written to later.
+    FunctionContents *edit() const {
+        internal::count_edit();
         return contents_.get();
     }
     const IntrusivePtr<FunctionContents> &contents() const {
@@ -123,7 +130,7 @@ public:
     /// An expression that reads what an extern definition does, or more, for those who choose
     /// schedules; undefined until it is assigned.
     Expr &extern_definition_proxy_expr() {
-        return contents_->extern_proxy_expr;
+        return edit()->extern_proxy_expr;
     }
     const Expr &extern_definition_proxy_expr() const {
         return contents_->extern_proxy_expr;
@@ -153,7 +160,7 @@ public:
     const Definition &update(int i = 0) const {
         return *contents_->updates[size_t(i)];
     }
-    FuncSchedule &schedule() const {
+    const FuncSchedule &schedule() const {
         return contents_->schedule;
     }
     /// The loop levels of the schedule may not be set from now on.

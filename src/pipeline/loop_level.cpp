@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/loop_level.h"
 
+#include "pipeline/edits.h"
 #include "pipeline/level_text.h"
 #include "support/error.h"
 
@@ -53,6 +54,7 @@ LoopLevel LoopLevel::root() {
 void LoopLevel::set(const LoopLevel &other) {
     user_assert(!locked()) << "cannot set loop level " << internal::level_text(*this)
                            << ", it is locked: the pipeline has been lowered";
+    internal::count_edit();
     Contents &c = *contents_;
     c.kind = other.contents_->kind;
     c.func = other.contents_->func;

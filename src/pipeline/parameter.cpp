@@ -79,7 +79,7 @@ Expr without_self(const Parameter &p, const Expr &e) {
 
 }  // namespace
 
-BufferConstraint &Parameter::constraint(int dim) const {
+const BufferConstraint &Parameter::constraint(int dim) const {
     user_assert(is_buffer()) << "parameter " << name() << " is a scalar, it has no dimensions";
     user_assert(dim >= 0 && dim < int(contents_->constraints.size()))
         << "parameter " << name() << " has no dimension " << dim << ", it has "
@@ -87,31 +87,36 @@ BufferConstraint &Parameter::constraint(int dim) const {
     return contents_->constraints[size_t(dim)];
 }
 
+BufferConstraint &Parameter::edit_constraint(int dim) const {
+    constraint(dim);
+    return edit()->constraints[size_t(dim)];
+}
+
 void Parameter::set_min_constraint(int dim, const Expr &e) {
-    constraint(dim).min = without_self(*this, e);
+    edit_constraint(dim).min = without_self(*this, e);
 }
 
 void Parameter::set_extent_constraint(int dim, const Expr &e) {
-    constraint(dim).extent = without_self(*this, e);
+    edit_constraint(dim).extent = without_self(*this, e);
 }
 
 void Parameter::set_stride_constraint(int dim, const Expr &e) {
-    constraint(dim).stride = without_self(*this, e);
+    edit_constraint(dim).stride = without_self(*this, e);
 }
 
 void Parameter::set_min_constraint_estimate(int dim, const Expr &e) {
-    constraint(dim).min_estimate = without_self(*this, e);
+    edit_constraint(dim).min_estimate = without_self(*this, e);
 }
 
 void Parameter::set_extent_constraint_estimate(int dim, const Expr &e) {
-    constraint(dim).extent_estimate = without_self(*this, e);
+    edit_constraint(dim).extent_estimate = without_self(*this, e);
 }
 
 void Parameter::set_host_alignment(int bytes) {
     user_assert(is_buffer()) << "parameter " << name() << " is a scalar, it has no host alignment";
     user_assert(bytes > 0 && (bytes & (bytes - 1)) == 0)
         << "host alignment of " << name() << " is " << bytes << ", must be a power of two";
-    contents_->host_alignment = bytes;
+    edit()->host_alignment = bytes;
 }
 
 Expr Parameter::min_constraint(int dim) const {
@@ -147,24 +152,24 @@ void check_scalar_property(const Parameter &p, const Expr &e, const char *what) 
 
 void Parameter::set_min_value(const Expr &e) {
     check_scalar_property(*this, e, "minimum value");
-    contents_->min_value = without_self(*this, e);
+    edit()->min_value = without_self(*this, e);
 }
 
 void Parameter::set_max_value(const Expr &e) {
     check_scalar_property(*this, e, "maximum value");
-    contents_->max_value = without_self(*this, e);
+    edit()->max_value = without_self(*this, e);
 }
 
 void Parameter::set_estimate(Expr e) {
     check_scalar_property(*this, e, "estimate");
-    contents_->estimate = without_self(*this, e);
+    edit()->estimate = without_self(*this, e);
 }
 
 void Parameter::set_default_value(const Expr &e) {
     check_scalar_property(*this, e, "default value");
     user_assert(!e.defined() || is_const(e) || e.kind() == NodeKind::StringImm)
         << "default value of parameter " << name() << " is " << e << ", must be a constant";
-    contents_->default_value = e;
+    edit()->default_value = e;
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "ir/enums.h"
 #include "ir/expr.h"
 #include "ir/symbol.h"
+#include "pipeline/edits.h"
 #include "runtime/abi/buffer.h"
 
 namespace calotype {
@@ -90,7 +91,12 @@ public:
     bool operator<(const Parameter &other) const {
         return contents_ < other.contents_;
     }
-    ParameterContents *operator->() const {
+    const ParameterContents *operator->() const {
+        return contents_.get();
+    }
+    /// To change what code depends on, at once: see Function::edit().
+    ParameterContents *edit() const {
+        internal::count_edit();
         return contents_.get();
     }
     const IntrusivePtr<ParameterContents> &contents() const {
@@ -142,23 +148,27 @@ public:
     const BufferStoragePtr &buffer() const {
         return contents_->buffer;
     }
-    void set_buffer(const BufferStoragePtr &buffer) {
+    void set_buffer(const BufferStoragePtr &buffer) const {
         contents_->buffer = buffer;
     }
+    /// The bits of a scalar, likewise.
+    void set_value_bits(uint64_t bits) const {
+        contents_->value = bits;
+    }
     void store_in(MemoryType type) {
-        contents_->memory_type = type;
+        edit()->memory_type = type;
     }
     MemoryType memory_type() const {
         return contents_->memory_type;
     }
     void trace_loads() {
-        contents_->trace_loads = true;
+        edit()->trace_loads = true;
     }
     bool is_tracing_loads() const {
         return contents_->trace_loads;
     }
     void add_trace_tag(const std::string &tag) {
-        contents_->trace_tags.push_back(tag);
+        edit()->trace_tags.push_back(tag);
     }
     const std::vector<std::string> &get_trace_tags() const {
         return contents_->trace_tags;
@@ -191,7 +201,8 @@ public:
 
 private:
     IntrusivePtr<ParameterContents> contents_;
-    BufferConstraint &constraint(int dim) const;
+    const BufferConstraint &constraint(int dim) const;
+    BufferConstraint &edit_constraint(int dim) const;
 };
 
 }  // namespace calotype

@@ -56,7 +56,7 @@ StorageDim &storage_dim(FuncSchedule &schedule, const std::string &var) {
 }
 
 void apply_option(Function &f, const std::vector<std::string> &option, LowerContext &ctx) {
-    FuncSchedule &schedule = f.schedule();
+    FuncSchedule &schedule = f.edit()->schedule;
     const std::string &what = option.at(0);
     if (what == "storage") {
         schedule.storage_dims.clear();
@@ -94,13 +94,13 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
     } else if (what == "output") {
         ctx.outputs.push_back(f);
         for (int i = 0; i < f.outputs(); i++) {
-            f->output_buffers.emplace_back(f.output_types()[i], true, f.dimensions(),
-                                           f.buffer_name(i));
+            f.edit()->output_buffers.emplace_back(f.output_types()[i], true, f.dimensions(),
+                                                  f.buffer_name(i));
         }
     } else if (what == "extern") {
-        f->extern_name = "extern_" + f.name();
+        f.edit()->extern_name = "extern_" + f.name();
     } else if (what == "debug") {
-        f->debug_file = option.at(1);
+        f.edit()->debug_file = option.at(1);
     } else if (what == "values") {
         ctx.func_bounds[{f.name(), 0}] =
             internal::Interval(parse_expr(option.at(1)), parse_expr(option.at(2)));
@@ -116,14 +116,15 @@ void parse_func(const std::string &line, LowerContext &ctx) {
     Function f{std::string(match[1])};
     for (const std::string &arg : split(std::string(match[2]), ",")) {
         if (!trim(arg).empty()) {
-            f->args.emplace_back(trim(arg));
-            f.schedule().storage_dims.push_back({f->args.back(), Expr(), Expr(), Expr(), true});
+            f.edit()->args.emplace_back(trim(arg));
+            f.edit()->schedule.storage_dims.push_back(
+                {f->args.back(), Expr(), Expr(), Expr(), true});
         }
     }
     for (const std::string &type : split(std::string(match[3]), ",")) {
         Type t;
         internal_assert(parse_type(std::string(trim(type)), &t)) << "no type: " << type;
-        f->output_types.push_back(t);
+        f.edit()->output_types.push_back(t);
     }
     bool joins_last = false;
     for (const std::string &option : split(std::string(match[4]), ";")) {

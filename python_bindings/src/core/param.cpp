@@ -10,7 +10,7 @@ namespace calotype::python {
 namespace {
 
 void set_value(Param<> &p, nb::handle value) {
-    p.parameter()->value = scalar_bits(value, p.type(), p.name());
+    p.parameter().set_value_bits(scalar_bits(value, p.type(), p.name()));
 }
 
 nb::object value_of(const Param<> &p) {

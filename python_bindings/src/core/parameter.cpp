@@ -120,7 +120,7 @@ void bind_values(ParameterClass &c) {
             "set_scalar",
             [](Parameter &p, nb::object value) {
                 const Type type = checked(p).type();
-                p->value = scalar_bits(value, type, p.name());
+                p.set_value_bits(scalar_bits(value, type, p.name()));
             },
             "value"_a)
         .def(
@@ -129,7 +129,7 @@ void bind_values(ParameterClass &c) {
                 user_assert(type.get() == checked(p).type())
                     << "parameter " << p.name() << " has type " << p.type() << ", not "
                     << type.get();
-                p->value = scalar_bits(value, p.type(), p.name());
+                p.set_value_bits(scalar_bits(value, p.type(), p.name()));
             },
             "value_type"_a, "value"_a);
 }

@@ -155,12 +155,12 @@ public:
     Function copy() {
         Function result = f_.clone(internal::unique_name(f_.name() + "_typed"));
         copy_ = result;
-        result->output_types = {type_};
-        result->required_types.clear();
+        result.edit()->output_types = {type_};
+        result.edit()->required_types.clear();
         result.make_output_buffers();
-        result->init->values = {first_value()};
+        result.edit()->init->values = {first_value()};
         for (size_t i = 0; i < f_->updates.size(); i++) {
-            Definition &d = *result->updates[i];
+            Definition &d = *result.edit()->updates[i];
             d.values = {update(int(i))};
             d.predicate = reads_of_copy(d.predicate);
             for (Expr &arg : d.args) {
@@ -179,7 +179,7 @@ private:
     /// Checked when the pipeline starts.
     void require_of_run(const Expr &condition, const std::string &what) {
         if (!is_unsafe_) {
-            copy_->requirements.push_back(
+            copy_.edit()->requirements.push_back(
                 {condition, {"change_type of func " + f_.name() + " needs " + what}});
         }
     }

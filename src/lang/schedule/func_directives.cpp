@@ -147,7 +147,7 @@ Func &FuncDirectives::set_estimate(const Var &var, const Expr &min, const Expr &
     // As an output, the Func passes its estimate on to its buffers.
     const auto arg = std::find(func_.args().begin(), func_.args().end(), var.name());
     const int dim = int(arg - func_.args().begin());
-    for (Parameter &p : func_->output_buffers) {
+    for (Parameter p : func_->output_buffers) {
         p.set_min_constraint_estimate(dim, schedule().estimates.back().min);
         p.set_extent_constraint_estimate(dim, schedule().estimates.back().extent);
     }
@@ -282,7 +282,7 @@ Func &FuncDirectives::no_profiling() {
 }
 
 void FuncDirectives::debug_to_file(const std::string &filename) {
-    func_->debug_file = filename;
+    func_.edit()->debug_file = filename;
 }
 
 // ---- with other stages

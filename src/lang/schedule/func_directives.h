@@ -158,8 +158,9 @@ private:
     Func &add_bound(const char *directive, std::vector<Bound> *list, const Var &var, Bound b);
     Func make_wrapper(const std::vector<std::string> &consumers, bool clone,
                       const std::string &suffix);
+    /// To be changed, at once.
     FuncSchedule &schedule() const {
-        return func_.schedule();
+        return func_.edit()->schedule;
     }
 };
 

@@ -79,8 +79,8 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
     for (const std::string &name : consumers) {
         wrappers[name] = made.contents();
     }
-    made->frozen = !clone;
-    made->wrapped = clone ? nullptr : func_.contents().get();
+    made.edit()->frozen = !clone;
+    made.edit()->wrapped = clone ? nullptr : func_.contents().get();
     return Func(made);
 }
 
@@ -92,7 +92,7 @@ std::vector<std::string> freeze(const std::vector<Func> &consumers) {
     std::vector<std::string> names;
     for (const Func &f : consumers) {
         if (f.defined()) {
-            f.function()->frozen = true;
+            f.function().edit()->frozen = true;
         }
         names.push_back(f.name());
     }
@@ -140,7 +140,7 @@ Func &FuncDirectives::copy_to_device(DeviceAPI api) {
             << "copy_to_device of func " << func_.name()
             << ": its definition must be a call of one func or buffer at the same coordinates";
     }
-    func_->copy_to = api;
+    func_.edit()->copy_to = api;
     return self();
 }
 
@@ -194,7 +194,7 @@ Func &Func::stream_loads(const std::vector<Func> &fs) {
 }
 
 Stage &Stage::stream_loads() {
-    definition_->schedule.stream_all_loads = true;
+    edit().schedule.stream_all_loads = true;
     return *this;
 }
 
@@ -203,25 +203,25 @@ Stage &Stage::stream_loads(const std::vector<Func> &fs) {
         user_assert(f.name() != function_.name())
             << "loads of func " << f.name() << " in " << name()
             << " cannot be streamed: a stage reads what it has just stored";
-        definition_->schedule.stream_loads.push_back(f.name());
+        edit().schedule.stream_loads.push_back(f.name());
         // A Func that stands for an image is inlined: what is read then is the image.
         const Call *image = f.defined() && f.num_update_definitions() == 0 && f.outputs() == 1
                                 ? f.value().as<Call>()
                                 : nullptr;
         if (image && image->call_type == CallKind::Image) {
-            definition_->schedule.stream_loads.push_back(image->name);
+            edit().schedule.stream_loads.push_back(image->name);
         }
     }
     return *this;
 }
 
 Stage &Stage::stream_loads(const Parameter &buffer) {
-    definition_->schedule.stream_loads.push_back(buffer.name());
+    edit().schedule.stream_loads.push_back(buffer.name());
     return *this;
 }
 
 Stage &Stage::eager_inline(const Func &f) {
-    internal::inline_calls(f.function(), *definition_);
+    internal::inline_calls(f.function(), edit());
     return *this;
 }
 
@@ -252,8 +252,9 @@ Stage &Stage::compute_with(LoopLevel level,
     for (const auto &entry : align) {
         fuse.align[entry.first.name()] = entry.second;
     }
-    definition_->schedule.fuse_level = fuse;
-    definition_->schedule.touched = true;
+    StageSchedule &schedule = edit().schedule;
+    schedule.fuse_level = fuse;
+    schedule.touched = true;
     return *this;
 }
 

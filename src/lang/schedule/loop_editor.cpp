@@ -18,7 +18,7 @@
 
 namespace calotype::internal {
 
-LoopEditor::LoopEditor(const Stage &stage) : stage_(stage), definition_(stage.definition()) {
+LoopEditor::LoopEditor(const Stage &stage) : stage_(stage), definition_(&stage.edit()) {
     schedule().touched = true;
 }
 

@@ -55,7 +55,7 @@ private:
     std::string loops_as_text() const;
 
     Stage stage_;
-    DefinitionPtr definition_;
+    Definition *definition_;  ///< of stage_
 };
 
 }  // namespace calotype::internal

@@ -156,7 +156,7 @@ std::vector<Expr> calls_of(const Function &f, const std::vector<Expr> &args, boo
 class Factoring {
 public:
     Factoring(const Stage &stage, const std::vector<std::pair<RVar, Var>> &preserved)
-        : stage_(stage), definition_(*stage.definition()), preserved_(preserved),
+        : stage_(stage), definition_(stage.edit()), preserved_(preserved),
           leaves_(stage.function(), definition_) {
         check();
         update_ = internal::prove_associative(function().name(), definition_);
@@ -311,7 +311,7 @@ private:
         }
         definition_.values =
             update_.apply(calls_of(function(), args, true), calls_of(part, part_args, false));
-        part->frozen = true;
+        part.edit()->frozen = true;
         set_loops_of_merge(args, domain);
     }
 

@@ -32,7 +32,7 @@ std::string Stage::dump_argument_list() const {
 Stage &Stage::unscheduled() {
     user_assert(!definition_->schedule.touched)
         << name() << " is said to be unscheduled after it was scheduled";
-    definition_->schedule.touched = true;
+    edit().schedule.touched = true;
     return *this;
 }
 

@@ -21,7 +21,7 @@
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
-#include "pipeline/key_text.h"
+#include "pipeline/compare/key_text.h"
 #include "support/hash.h"
 
 namespace calotype {

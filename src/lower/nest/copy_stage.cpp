@@ -69,7 +69,7 @@ void make_copy_stage(Function f, const LowerContext &ctx) {
     const Call *call = copied.as<Call>();
     const Expr interface = api == DeviceAPI::Host ? Call::make(Handle(), Intrinsic::make_struct, {})
                                                   : device_interface(f.name(), api, ctx);
-    FunctionContents &contents = *f.contents();
+    FunctionContents &contents = *f.edit();
     const auto storage = f.schedule().storage_dims;
     const auto output_buffers = contents.output_buffers;
     contents.init = DefinitionPtr();
@@ -78,7 +78,7 @@ void make_copy_stage(Function f, const LowerContext &ctx) {
                      ExternFuncArgument(interface)},
                     f.output_types(), f.args(), NameMangling::C, api);
     contents.extern_proxy_expr = copied;
-    f.schedule().storage_dims = storage;
+    contents.schedule.storage_dims = storage;
     contents.output_buffers = output_buffers;
 }
 

@@ -33,7 +33,7 @@ void check_defined(const Environment &env) {
 
 void lock_levels(const Environment &env) {
     for (const auto &entry : env) {
-        FuncSchedule &sched = entry.second.schedule();
+        FuncSchedule &sched = entry.second.edit()->schedule;
         for (LoopLevel *level :
              {&sched.compute_level, &sched.store_level, &sched.hoist_storage_level}) {
             user_assert(level->defined())
@@ -85,7 +85,7 @@ void redirect_calls(const Function &consumer, const std::string &from, const Fun
                                [&](const Expr &e) { return redirect.mutate(e); });
         }
     }
-    for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
+    for (ExternFuncArgument &arg : consumer.edit()->extern_args) {
         if (arg.is_func() && arg.func->name == from) {
             arg.func = to.contents();
         } else if (arg.is_expr()) {
@@ -176,14 +176,14 @@ void apply_wrappers(const Environment &env) {
 void forget_wrappers(const Environment &env) {
     for (const auto &entry : env) {
         Function f = entry.second;
-        f.schedule().wrappers.clear();
+        f.edit()->schedule.wrappers.clear();
     }
 }
 
 /// Extern stages take buffers: in place of an inlined Func that is another's values they get that
 /// one, and others have to be computed somewhere.
 void pass_what_is_wrapped(const Function &consumer, const Environment &env) {
-    for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
+    for (ExternFuncArgument &arg : consumer.edit()->extern_args) {
         while (arg.is_func()) {
             const Function f(arg.func);
             if (!f.schedule().compute_level.is_inlined() || !f.can_be_inlined()) {
@@ -281,7 +281,7 @@ private:
 /// Outputs are computed and stored at root, whatever their default says.
 void pin_outputs(const std::vector<Function> &outputs) {
     for (const Function &f : outputs) {
-        FuncSchedule &sched = f.schedule();
+        FuncSchedule &sched = f.edit()->schedule;
         user_assert(sched.compute_level.is_inlined() || sched.compute_level.is_root())
             << "func " << f.name() << " is an output of the pipeline and cannot be computed at "
             << level_text(sched.compute_level);
@@ -309,7 +309,7 @@ void forget_unused(const std::vector<Function> &outputs, Environment *env) {
 void decide_mangling(const Function &f, const Target &target) {
     if (f->extern_mangling == NameMangling::Default) {
         const bool cpp = target.has_feature(Target::CPlusPlusMangling);
-        f->extern_mangling = cpp ? NameMangling::CPlusPlus : NameMangling::C;
+        f.edit()->extern_mangling = cpp ? NameMangling::CPlusPlus : NameMangling::C;
     }
 }
 

@@ -239,7 +239,7 @@ private:
             return true;
         });
         if (!bindings_.params.count(name)) {
-            find(declared_.params, name)->value = std::strtoull(bits.c_str(), nullptr, 16);
+            find(declared_.params, name).set_value_bits(std::strtoull(bits.c_str(), nullptr, 16));
         }
     }
 
@@ -408,7 +408,7 @@ private:
         if (!p.is_buffer()) {
             return;
         }
-        p->constraints.resize(size_t(p.dimensions()));
+        p.edit()->constraints.resize(size_t(p.dimensions()));
         for (int d = 0; d < p.dimensions(); d++) {
             for (const std::string &name :
                  {names::buffer_min(p.name(), d), names::buffer_extent(p.name(), d),

@@ -47,7 +47,7 @@ TEST(Environment, wrappers_are_reached_and_find_what_they_wrap) {
     Chain c;
     Function w("w");
     w.define({"x"}, {call_by_name("a", x)});
-    c.a.schedule().wrappers["b"] = w.contents();
+    c.a.edit()->schedule.wrappers["b"] = w.contents();
     const Environment env = build_environment({c.b});
     EXPECT_EQ(env.size(), 3u);
     EXPECT_TRUE(find_direct_calls(w).empty());
@@ -56,7 +56,7 @@ TEST(Environment, wrappers_are_reached_and_find_what_they_wrap) {
 
 TEST(DeepCopy, shares_nothing_with_the_original) {
     Chain c;
-    c.b.schedule().compute_level = LoopLevel::root();
+    c.b.edit()->schedule.compute_level = LoopLevel::root();
     std::vector<Function> outputs;
     Environment env;
     deep_copy({c.b}, &outputs, &env);
@@ -101,7 +101,7 @@ TEST(DeepCopy, gives_everything_back) {
         f.define({"x"}, {Call::make(Int(32), "im", {x}, CallKind::Image, 0, image)});
         f.define_update({x}, {call(f, x) + 1});
         w.define({"x"}, {call_by_name("f", x)});
-        f.schedule().wrappers[""] = w.contents();
+        f.edit()->schedule.wrappers[""] = w.contents();
         std::vector<Function> outputs;
         Environment env;
         deep_copy({f}, &outputs, &env);

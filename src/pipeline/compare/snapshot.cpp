@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline/snapshot.h"
+#include "pipeline/compare/snapshot.h"
 
 #include <bit>
 #include <concepts>
 #include <cstring>
 #include <string_view>
 
+#include "pipeline/edits.h"
 #include "pipeline/fields.h"
 #include "pipeline/parameters_used.h"
 
@@ -116,14 +117,19 @@ void put_shape(Sink &sink, const Image &image) {
     }
 }
 
+// A program may change these without an edit: they are those of its buffers.
 template<typename Sink>
-void walk(Sink &sink, const std::vector<Function> &functions,
-          const std::vector<Parameter> &parameters, const std::vector<Image> &images,
-          const std::vector<Requirement> &requirements, bool trace_pipeline) {
-    FieldWalk<Sink> fields(sink);
+void walk_shapes(Sink &sink, const std::vector<Image> &images) {
     for (const Image &image : images) {
         put_shape(sink, image);
     }
+}
+
+template<typename Sink>
+void walk(Sink &sink, const std::vector<Function> &functions,
+          const std::vector<Parameter> &parameters, const std::vector<Requirement> &requirements,
+          bool trace_pipeline) {
+    FieldWalk<Sink> fields(sink);
     for (const Function &f : functions) {
         fields(*f.contents());
     }
@@ -143,6 +149,7 @@ bool are_same(const std::vector<Function> &a, const std::vector<Function> &b) {
 }  // namespace
 
 PipelineSnapshot::PipelineSnapshot(const PipelineSource &source) : outputs_(source.outputs) {
+    edits_ = edit_count();
     const Environment env = build_environment(source.outputs);
     const UsedParameters used = parameters_used(env, source.requirements);
     is_complete_ = source.custom_passes.empty() && source.linkables.empty() &&
@@ -157,19 +164,29 @@ PipelineSnapshot::PipelineSnapshot(const PipelineSource &source) : outputs_(sour
         images_.push_back(image);
     }
     Recorder recorder{words_, texts_, objects_};
-    walk(recorder, functions_, parameters_, images_, source.requirements, source.trace_pipeline);
+    walk_shapes(recorder, images_);
+    walk(recorder, functions_, parameters_, source.requirements, source.trace_pipeline);
 }
 
 bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
                              const std::vector<Requirement> &requirements,
                              bool trace_pipeline) const {
+    const uint64_t edits = edit_count();  // before anything is looked at
     if (words_.empty() || !are_same(outputs, outputs_)) {
         return false;
     }
     Comparer comparer{words_.data(), words_.data() + words_.size(), texts_.data(),
                       texts_.data() + texts_.size()};
-    walk(comparer, functions_, parameters_, images_, requirements, trace_pipeline);
-    return comparer.is_same && comparer.word == comparer.end;
+    walk_shapes(comparer, images_);
+    if (edits_ == edits) {
+        return comparer.is_same;
+    }
+    walk(comparer, functions_, parameters_, requirements, trace_pipeline);
+    const bool is_same = comparer.is_same && comparer.word == comparer.end;
+    if (is_same) {
+        edits_ = edits;
+    }
+    return is_same;
 }
 
 }  // namespace calotype::internal

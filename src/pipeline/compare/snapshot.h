@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "pipeline/source.h"
+#include "support/copyable_atomic.h"
 
 namespace calotype::internal {
 
 /// What a pipeline consists of at one time: its Functions, the parameters that they use, and the
-/// values of all their fields. Expressions do not change, so that one is known by its address; that
-/// makes comparing far cheaper than the key of a compile job (KeyText), of which every field here is
-/// a part. Of constant images the shapes count, as of those that the code takes as arguments.
+/// values of all their fields. While nothing is edited in this process, nothing but the shapes of
+/// constant images needs to be compared. Expressions do not change, so that one is known by its
+/// address; that makes comparing far cheaper than the key of a compile job (KeyText), of which every
+/// field here is a part.
 class PipelineSnapshot {
 public:
     /// Of no pipeline.
@@ -25,7 +27,7 @@ public:
     bool is_complete() const {
         return is_complete_;
     }
-    /// True if nothing has changed since.
+    /// True if nothing has changed since, in the pipeline that it was made of: these are its members.
     bool is_of(const std::vector<Function> &outputs, const std::vector<Requirement> &requirements,
                bool trace_pipeline) const;
 
@@ -37,6 +39,7 @@ private:
     std::string texts_;                                    ///< one after the other
     std::vector<IntrusivePtr<const RefCounted>> objects_;  ///< what words_ has the addresses of
     bool is_complete_ = false;
+    mutable CopyableAtomic<uint64_t> edits_{0};  ///< edit_count() when all was the same
 };
 
 }  // namespace calotype::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline/key_text.h"
+#include "pipeline/compare/key_text.h"
 
 #include <concepts>
 #include <cstring>
