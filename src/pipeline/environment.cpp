@@ -125,6 +125,7 @@ private:
 /// Gives a copy of the members its own definitions and loop levels.
 void copy_parts(FunctionContents *c) {
     c->wrapped = nullptr;  // copies of whole pipelines are found by name
+    c->owned_wrapped = nullptr;
     for_each_part<DefinitionPtr>(
         *c, [](DefinitionPtr &d) { d = d.defined() ? DefinitionPtr(new Definition(*d)) : d; });
     for_each_part<LoopLevel>(*c, [](LoopLevel &level) { level = level.lock().copy(); });

@@ -22,10 +22,19 @@ using namespace internal;
 
 using internal::DefinitionCheck;
 
+// Others may still call the wrappers, which call this Func: what it computes goes on in a copy that
+// they own. It has no wrappers, so that nothing owns itself.
 FunctionContents::~FunctionContents() {
-    for (const auto &entry : schedule.wrappers) {
-        if (entry.second->wrapped == this) {
-            entry.second->wrapped = nullptr;
+    const auto wrappers = std::move(schedule.wrappers);
+    if (wrappers.empty()) {
+        return;
+    }
+    schedule.wrappers.clear();
+    const IntrusivePtr<FunctionContents> copy(new FunctionContents(*this));
+    for (const auto &[consumer, wrapper] : wrappers) {
+        if (wrapper->wrapped == this) {
+            wrapper->wrapped = copy.get();
+            wrapper->owned_wrapped = copy;
         }
     }
 }

@@ -52,13 +52,15 @@ public:
     /// Of an extern stage: a definition without values that holds the loops around the call (dims
     /// of ForType::Extern are inside the call itself).
     DefinitionPtr extern_schedule;
-    /// Of a wrapper: the Func that it belongs to and calls by name, null once that has gone.
+    /// Of a wrapper: the Func that it belongs to and calls by name.
     FunctionContents *wrapped = nullptr;
     /// The pure definition is a plain call of one source at the same coordinates, to be carried out
     /// by the runtime's buffer copy, onto this device.
     std::optional<DeviceAPI> copy_to;
     /// Of every pipeline that the Func is part of.
     std::vector<Requirement> requirements;
+    /// What `wrapped` points to, once the Func that the wrapper belonged to has gone.
+    IntrusivePtr<FunctionContents> owned_wrapped;
 };
 
 /// A handle to a Func's data, undefined by default.

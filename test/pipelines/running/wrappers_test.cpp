@@ -69,15 +69,39 @@ TEST_F(WrapperPaths, are_pipelines_of_their_own) {
     EXPECT_EQ(copied(3), 7);
 }
 
-TEST(WrappersAlone, outlive_the_func_with_an_error) {
-    Func wrapper;
+TEST(WrappersAlone, keep_what_they_wrap) {
+    Func wrapper, second, sum("sum");
     {
         Func f("gone_func"), g("g");
         f(x) = x;
+        f(x) += 2 * x;
         g(x) = f(x);
         wrapper = f.in(g);
+        second = wrapper.in(g);
+        sum(x) = f.in()(x) + second(x);
+        f.compute_root();
     }
-    EXPECT_THROW(wrapper.realize({3}), CompileError);
+    for (Func *f : {&wrapper, &second}) {
+        Buffer<int> result = f->realize({3});
+        EXPECT_EQ(result(2), 6);
+    }
+    wrapper = second = Func();
+    Buffer<int> result = sum.realize({3});
+    EXPECT_EQ(result(2), 12);
+}
+
+TEST(WrappersAlone, keep_the_func_of_an_image) {
+    Buffer<int> image(4);
+    image.fill(7);
+    Func out("out");
+    {
+        ImageParam input(Int(32), 1, "gone_input");
+        input.set(image);
+        Func clamped = BoundaryConditions::repeat_edge(input.in(), {{0, 4}});
+        out(x) = clamped(x - 2);
+    }
+    Buffer<int> result = out.realize({9});
+    EXPECT_EQ(result(8), 7);
 }
 
 }  // namespace
