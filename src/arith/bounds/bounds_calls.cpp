@@ -163,6 +163,21 @@ bool BoundsEngine::bit_intrinsic(const Call *op, Bounded *result) {
     case Intrinsic::bitwise_not:
         *result = bitwise(op);
         return true;
+    case Intrinsic::saturating_cast: {
+        // Of floats. The limits of wider types are no floats.
+        const Type from = op->args[0].type();
+        if (!from.is_float() || !t.is_int_or_uint() || t.bits() > 16) {
+            return false;
+        }
+        const auto limit = [&](double value) {
+            return make_const(from, value);
+        };
+        const double least = t.is_int() ? double(t.imin()) : 0;
+        const double most = t.is_int() ? double(t.imax()) : double(t.umax());
+        *result = bounds(
+            Cast::make(op->type, Min::make(Max::make(op->args[0], limit(least)), limit(most))));
+        return true;
+    }
     case Intrinsic::popcount:
     case Intrinsic::count_leading_zeros:
     case Intrinsic::count_trailing_zeros:

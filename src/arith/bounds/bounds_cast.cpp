@@ -22,6 +22,14 @@ Expr fits_condition(const Expr &e, Type to) {
     return result;
 }
 
+/// The constants within which values between the ends are: a clamp has them whatever it clamps.
+ConstantInterval constants_around(const Interval &i) {
+    const auto bounds = [](const Expr &e) {
+        return e.defined() ? bounds_of_expr(e, Scope<Interval>(), {}, true) : Interval();
+    };
+    return as_constant_interval(Interval(bounds(i.min).min, bounds(i.max).max));
+}
+
 }  // namespace
 
 Bounded BoundsEngine::cast(const Bounded &value, Type from, Type to) {
@@ -61,11 +69,11 @@ Bounded BoundsEngine::cast_to_int(const Bounded &value, Type from, Type to) {
     if (from.is_float()) {
         // Truncation keeps the order; what does not fit is undefined. Of narrow types one end alone
         // may mislead, as the conversion of the other may wrap on the way.
-        const ConstantInterval ends = as_constant_interval(converted);
         if (to.can_overflow()) {
-            return ends.is_bounded() ? of_range(ends, to) : of_type(to);
+            const ConstantInterval range = constants_around(converted);
+            return range.is_bounded() ? of_range(range, to) : of_type(to);
         }
-        return {converted, fit(ends, to)};
+        return {converted, fit(as_constant_interval(converted), to)};
     }
     if (!from.is_int_or_uint()) {
         return of_type(to);

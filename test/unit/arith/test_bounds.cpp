@@ -116,6 +116,17 @@ TEST(Bounds, OfFloats) {
     EXPECT_TRUE(bounds_of_expr(x / x, scope).is_everything());
 }
 
+TEST(Bounds, ClampsOfFloatsBoundNarrowIntegers) {
+    const Expr x = var("x"), gain = var("gain", Float(32));
+    const Expr scaled = gain * cast(Float(32), x) - 3.0f;
+    const Expr clamped = min(max(scaled, 1.0f), 99.0f);
+    EXPECT_EQ(bounds_text(cast(UInt(8), clamped)), "[(uint8)1, (uint8)99]");
+    EXPECT_EQ(bounds_text(cast(UInt(8), clamped * 2.0f + 0.5f)), "[(uint8)2, (uint8)198]");
+    EXPECT_EQ(bounds_text(cast(UInt(8), min(scaled, 99.0f))), "[(uint8)0, (uint8)255]");
+    EXPECT_EQ(bounds_text(saturating_cast(Int(8), clamped * 4.0f)), "[(int8)4, (int8)127]");
+    EXPECT_EQ(bounds_text(saturating_cast(UInt(8), scaled)), "[(uint8)0, (uint8)255]");
+}
+
 TEST(Bounds, OfFuncs) {
     FuncValueBounds funcs;
     funcs[{"f", 1}] = constants(Int(32), 3, 9);
