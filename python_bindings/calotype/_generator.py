@@ -146,9 +146,11 @@ class GeneratorContext:
         self._autoscheduler = autoscheduler_params or _core.AutoschedulerParams()
 
     def target(self) -> _core.Target:
+        """What generators are made for."""
         return self._target
 
     def autoscheduler_params(self) -> _core.AutoschedulerParams:
+        """The choice of an autoscheduler; of an empty name where there is none."""
         return self._autoscheduler
 
     def __enter__(self) -> "GeneratorContext":
@@ -236,6 +238,7 @@ class Generator:
         return True
 
     def generate(self) -> None:
+        """Must be defined by a generator: defines the outputs, and schedules them."""
         raise CompileError(f"generator '{self._core.name()}' has no method generate")
 
     def _run_configure(self) -> None:
@@ -268,18 +271,23 @@ class Generator:
         added[name] = member
 
     def target(self) -> _core.Target:
+        """What the pipeline is compiled for."""
         return self._core.target()
 
     def context(self) -> GeneratorContext:
+        """The target and the autoscheduler, for generators that this one makes."""
         return GeneratorContext(self._core.target(), self._core.autoscheduler())
 
     def autoscheduler(self) -> _core.AutoschedulerParams:
+        """The choice of an autoscheduler; of an empty name where there is none."""
         return self._core.autoscheduler()
 
     def using_autoscheduler(self) -> bool:
+        """Whether there is one: then generate() need not schedule, but say what sizes are likely."""
         return self._core.using_autoscheduler()
 
     def natural_vector_size(self, type: Any) -> int:
+        """How many elements of the type a vector of the target has."""
         return self._core.target().natural_vector_size(type)
 
     def add_requirement(self, condition: Any, *error_args: Any) -> None:

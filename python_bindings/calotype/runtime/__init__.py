@@ -62,6 +62,7 @@ class Kernel(_runtime.Kernel):
 
     @property
     def arguments(self) -> List[Argument]:
+        """What it takes, in order: numbers and arrays, then those that it fills."""
         return [Argument(*a) for a in self._arguments()]
 
     @property

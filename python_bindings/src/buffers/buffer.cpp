@@ -78,7 +78,7 @@ Buffer<> with_memory(Buffer<> b) {
 
 namespace {
 
-void bind_constructors(nb::class_<Buffer<>> &c) {
+void bind_constructors(PythonClass<Buffer<>> &c) {
     c.def(nb::init<>())
         .def(
             "__init__",
@@ -145,8 +145,8 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
             "type"_a, "sizes"_a, "name"_a = "");
 }
 
-void bind_dimension(nb::module_ &m) {
-    nb::class_<Dim>(m, "BufferDimension", "One dimension of a Buffer.")
+void bind_dimension(PythonModule &m) {
+    PythonClass<Dim>(m, "BufferDimension", "One dimension of a Buffer.")
         .def("min", [](const Dim &d) { return d.now().min(); })
         .def("max", [](const Dim &d) { return d.now().max(); })
         .def("extent", [](const Dim &d) { return d.now().extent(); })
@@ -157,7 +157,7 @@ void bind_dimension(nb::module_ &m) {
         });
 }
 
-void bind_queries(nb::class_<Buffer<>> &c) {
+void bind_queries(PythonClass<Buffer<>> &c) {
     c.def("set_name", &Buffer<>::set_name, "name"_a)
         .def("name", [](const Buffer<> &b) { return b.name(); })
         .def(
@@ -207,9 +207,9 @@ Buffer<> to_buffer(nb::handle h) {
     return nb::isinstance<Buffer<>>(h) ? nb::cast<Buffer<>>(h) : buffer_of_array(h, "", true);
 }
 
-void bind_buffer(nb::module_ &m) {
+void bind_buffer(PythonModule &m) {
     bind_dimension(m);
-    nb::class_<Buffer<>> c(
+    PythonClass<Buffer<>> c(
         m, "Buffer", nb::type_slots(buffer_slots()),
         "An array, for use in pipelines and as their input and output. It shares "
         "memory with other libraries' arrays.",

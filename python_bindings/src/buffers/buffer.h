@@ -34,11 +34,11 @@ Buffer<> with_memory(Buffer<> b);
 void check_device_status(int status, const char *what);
 void check_dimension(const Buffer<> &b, int d);
 
-void bind_buffer_shape(nb::class_<Buffer<>> &c);
-void bind_buffer_elements(nb::class_<Buffer<>> &c);
-void bind_buffer_arrays(nb::class_<Buffer<>> &c);
-void bind_buffer_dlpack(nb::class_<Buffer<>> &c);
-void bind_buffer_state(nb::class_<Buffer<>> &c);
+void bind_buffer_shape(PythonClass<Buffer<>> &c);
+void bind_buffer_elements(PythonClass<Buffer<>> &c);
+void bind_buffer_arrays(PythonClass<Buffer<>> &c);
+void bind_buffer_dlpack(PythonClass<Buffer<>> &c);
+void bind_buffer_state(PythonClass<Buffer<>> &c);
 /// The slots of the buffer protocol.
 PyType_Slot *buffer_slots();
 

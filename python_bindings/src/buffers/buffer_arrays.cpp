@@ -293,7 +293,7 @@ PyType_Slot *buffer_slots() {
     return slots;
 }
 
-void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
+void bind_buffer_arrays(PythonClass<Buffer<>> &c) {
     static const BufferApi api = {&copy_mins};
     c.def_static(
         "__calotype_buffer__", []() { return nb::capsule(&api, BufferApi::capsule_name); },

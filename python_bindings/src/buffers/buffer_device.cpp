@@ -11,7 +11,7 @@ Target jit_target(const Target &t) {
     return t == Target() ? get_jit_target_from_environment() : t;
 }
 
-using BufferClass = nb::class_<Buffer<>>;
+using BufferClass = PythonClass<Buffer<>>;
 
 void bind_copies(BufferClass &c) {
     c.def("copy_to_host",
@@ -100,8 +100,8 @@ void check_device_status(int status, const char *what) {
     runtime_error_if(status != 0) << what << " failed with error " << status;
 }
 
-void bind_buffer_device(nb::module_ &m) {
-    BufferClass c = nb::borrow<BufferClass>(m.attr("Buffer"));
+void bind_buffer_device(PythonModule &m) {
+    BufferClass c = BufferClass::in(m, "Buffer");
     bind_copies(c);
     bind_state(c);
 }

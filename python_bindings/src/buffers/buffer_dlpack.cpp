@@ -188,7 +188,7 @@ nb::dict array_interface(const Buffer<> &b) {
 
 }  // namespace
 
-void bind_buffer_dlpack(nb::class_<Buffer<>> &c) {
+void bind_buffer_dlpack(PythonClass<Buffer<>> &c) {
     c.def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(),
           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
         .def("__dlpack_device__",

@@ -181,7 +181,7 @@ Buffer<> copy(const Buffer<> &b) {
 
 }  // namespace
 
-void bind_buffer_elements(nb::class_<Buffer<>> &c) {
+void bind_buffer_elements(PythonClass<Buffer<>> &c) {
     c.def("__getitem__", &get_item, "coords"_a.none(),
           nb::sig("def __getitem__(self, coords: typing.Any) -> typing.Any"))
         .def("__setitem__", &set_item, "coords"_a.none(), "value"_a.none())

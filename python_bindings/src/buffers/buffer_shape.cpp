@@ -51,7 +51,7 @@ void check_order(const Buffer<> &b, const std::vector<int> &order) {
     }
 }
 
-void bind_crops(nb::class_<Buffer<>> &c) {
+void bind_crops(PythonClass<Buffer<>> &c) {
     c.def(
          "crop",
          [](Buffer<> &b, int d, int min, int extent) {
@@ -82,7 +82,7 @@ void bind_crops(nb::class_<Buffer<>> &c) {
             "rect"_a);
 }
 
-void bind_slices(nb::class_<Buffer<>> &c) {
+void bind_slices(PythonClass<Buffer<>> &c) {
     c.def(
          "slice",
          [](Buffer<> &b, int d, int pos) {
@@ -128,7 +128,7 @@ void bind_slices(nb::class_<Buffer<>> &c) {
         .def("add_dimension", [](Buffer<> &b) { b.add_dimension(); });
 }
 
-void bind_moves(nb::class_<Buffer<>> &c) {
+void bind_moves(PythonClass<Buffer<>> &c) {
     c.def(
          "set_min",
          [](Buffer<> &b, const std::vector<int> &mins) {
@@ -168,7 +168,7 @@ void bind_moves(nb::class_<Buffer<>> &c) {
             "delta"_a);
 }
 
-void bind_orders(nb::class_<Buffer<>> &c) {
+void bind_orders(PythonClass<Buffer<>> &c) {
     c.def(
          "transpose",
          [](Buffer<> &b, int d1, int d2) {
@@ -213,7 +213,7 @@ Buffer<> with_reversed_axes(const Buffer<> &b) {
     return b.transposed(order);
 }
 
-void bind_buffer_shape(nb::class_<Buffer<>> &c) {
+void bind_buffer_shape(PythonClass<Buffer<>> &c) {
     bind_crops(c);
     bind_slices(c);
     bind_moves(c);

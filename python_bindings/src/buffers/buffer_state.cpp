@@ -79,7 +79,7 @@ void set_state(Buffer<> &b, nb::tuple state) {
 
 }  // namespace
 
-void bind_buffer_state(nb::class_<Buffer<>> &c) {
+void bind_buffer_state(PythonClass<Buffer<>> &c) {
     c.def("__getstate__", &get_state).def("__setstate__", &set_state);
 }
 

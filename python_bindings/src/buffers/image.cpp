@@ -51,7 +51,7 @@ void save(const Buffer<> &image, const std::string &path, const std::string &for
 
 }  // namespace
 
-void bind_image(nb::module_ &m) {
+void bind_image(PythonModule &m) {
     m.def("_load_image", &load, "path"_a, "format"_a);
     m.def("_save_image", &save, "image"_a, "path"_a, "format"_a);
 }

@@ -14,6 +14,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "documented.h"
 #include "gil.h"
 #include "text.h"
 

@@ -19,16 +19,16 @@ Argument to_argument(nb::handle h) {
     return nb::cast<const OutputImageParam &>(h);
 }
 
-void bind_argument(nb::module_ &m) {
-    nb::class_<ArgumentEstimates>(m, "ArgumentEstimates",
-                                  "What the author of a pipeline said about an argument.")
+void bind_argument(PythonModule &m) {
+    PythonClass<ArgumentEstimates>(m, "ArgumentEstimates",
+                                   "What the author of a pipeline said about an argument.")
         .def(nb::init<>())
         .def_rw("scalar_def", &ArgumentEstimates::scalar_def)
         .def_rw("scalar_min", &ArgumentEstimates::scalar_min)
         .def_rw("scalar_max", &ArgumentEstimates::scalar_max)
         .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate)
         .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates);
-    nb::class_<Argument>(m, "Argument", "One parameter of a compiled pipeline.")
+    PythonClass<Argument>(m, "Argument", "One parameter of a compiled pipeline.")
         .def(nb::init<>())
         .def(
             "__init__",

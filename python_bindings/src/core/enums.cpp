@@ -9,7 +9,8 @@ namespace {
 // int() takes its values, too.
 template<typename T>
 struct Enum : nb::enum_<T> {
-    Enum(const nb::module_ &m, const char *name) : nb::enum_<T>(m, name) {
+    Enum(const PythonModule &m, const char *name, const char *doc = "")
+        : nb::enum_<T>(m, name, *doc ? doc : header_comment("", name)) {
         const auto number = [](T value) {
             return int64_t(value);
         };
@@ -17,7 +18,7 @@ struct Enum : nb::enum_<T> {
     }
 };
 
-void bind_placement_enums(nb::module_ &m) {
+void bind_placement_enums(PythonModule &m) {
     Enum<DeviceAPI>(m, "DeviceAPI")
         .value("None_", DeviceAPI::None)
         .value("Host", DeviceAPI::Host)
@@ -44,7 +45,7 @@ void bind_placement_enums(nb::module_ &m) {
         .value("VTCM", MemoryType::VTCM);
 }
 
-void bind_loop_enums(nb::module_ &m) {
+void bind_loop_enums(PythonModule &m) {
     Enum<TailStrategy>(m, "TailStrategy")
         .value("RoundUp", TailStrategy::RoundUp)
         .value("GuardWithIf", TailStrategy::GuardWithIf)
@@ -74,15 +75,15 @@ void bind_loop_enums(nb::module_ &m) {
         .value("CPlusPlus", NameMangling::CPlusPlus);
 }
 
-void bind_output_enums(nb::module_ &m) {
-    Enum<calotype_type_code_t>(m, "TypeCode")
+void bind_output_enums(PythonModule &m) {
+    Enum<calotype_type_code_t>(m, "TypeCode", "What the bits of a Type are.")
         .value("Int", Type::Int)
         .value("UInt", Type::UInt)
         .value("Float", Type::Float)
         .value("BFloat", Type::BFloat)
         .value("Handle", Type::Handle);
     Enum<StmtOutputFormat>(m, "StmtOutputFormat").value("Text", Text).value("HTML", HTML);
-    Enum<Argument::Kind>(m, "ArgumentKind")
+    Enum<Argument::Kind>(m, "ArgumentKind", "What an Argument is.")
         .value("InputScalar", Argument::InputScalar)
         .value("InputBuffer", Argument::InputBuffer)
         .value("OutputBuffer", Argument::OutputBuffer);
@@ -91,18 +92,19 @@ void bind_output_enums(nb::module_ &m) {
         .value("ExternalPlusMetadata", LinkageType::ExternalPlusMetadata)
         .value("ExternalPlusArgv", LinkageType::ExternalPlusArgv)
         .value("Internal", LinkageType::Internal);
-    Enum<RuntimeLinkage>(m, "RuntimeLinkage")
+    Enum<RuntimeLinkage>(m, "RuntimeLinkage",
+                         "Functions of the runtime whose names would get a prefix.")
         .value("Import", RuntimeLinkage::Import)
         .value("Export", RuntimeLinkage::Export)
         .value("Internal", RuntimeLinkage::Internal);
-    Enum<OutputFileType> output(m, "OutputFileType");
+    Enum<OutputFileType> output(m, "OutputFileType", "A kind of file that a Module writes.");
 #define OUTPUT_TYPE(name, extension, per_target) output.value(#name, OutputFileType::name);
 #include <calotype/codegen/output/output_types.def>
     m.attr("OutputFileType").attr("hlpipe") = m.attr("OutputFileType").attr("ctpipe");
 }
 
-void bind_target_enums(nb::module_ &m) {
-    Enum<Target::OS>(m, "TargetOS")
+void bind_target_enums(PythonModule &m) {
+    Enum<Target::OS>(m, "TargetOS", "The operating system of a Target.")
         .value("OSUnknown", Target::OSUnknown)
         .value("Linux", Target::Linux)
         .value("Windows", Target::Windows)
@@ -113,7 +115,7 @@ void bind_target_enums(nb::module_ &m) {
         .value("NoOS", Target::NoOS)
         .value("Fuchsia", Target::Fuchsia)
         .value("WebAssemblyRuntime", Target::WebAssemblyRuntime);
-    Enum<Target::Arch>(m, "TargetArch")
+    Enum<Target::Arch>(m, "TargetArch", "The kind of processor of a Target.")
         .value("ArchUnknown", Target::ArchUnknown)
         .value("X86", Target::X86)
         .value("ARM", Target::ARM)
@@ -121,7 +123,8 @@ void bind_target_enums(nb::module_ &m) {
         .value("POWERPC", Target::POWERPC)
         .value("WebAssembly", Target::WebAssembly)
         .value("RISCV", Target::RISCV);
-    Enum<Target::Processor> tune(m, "TargetProcessorTune");
+    Enum<Target::Processor> tune(m, "TargetProcessorTune",
+                                 "The processor that a Target's code is made fast for.");
     tune.value("ProcessorGeneric", Target::ProcessorGeneric);
     const std::pair<const char *, Target::Processor> processors[] = {
         {"K8", Target::K8},         {"K8_SSE3", Target::K8_SSE3}, {"AMDFam10", Target::AMDFam10},
@@ -137,7 +140,7 @@ void bind_target_enums(nb::module_ &m) {
     for (const auto &[name, value] : processors) {
         tunes.attr(("Tune" + std::string(name)).c_str()) = tunes.attr(name);
     }
-    Enum<Target::Feature> feature(m, "TargetFeature");
+    Enum<Target::Feature> feature(m, "TargetFeature", "What a Target has, or code for it must do.");
     const std::pair<const char *, Target::Feature> features[] = {
 #define FEATURE(Name, spelling, merge) {#Name, Target::Name},
 #include <calotype/target/features.def>
@@ -152,7 +155,7 @@ void bind_target_enums(nb::module_ &m) {
 
 }  // namespace
 
-void bind_enums(nb::module_ &m) {
+void bind_enums(PythonModule &m) {
     bind_placement_enums(m);
     bind_loop_enums(m);
     bind_output_enums(m);

@@ -90,7 +90,7 @@ void set_error(const std::exception_ptr &p) {
     }
 }
 
-void bind_errors(nb::module_ &m) {
+void bind_errors(PythonModule &m) {
     nb::module_ errors = nb::module_::import_("calotype._errors");
     const std::pair<const char *, PyObject **> classes[] = {
         {"Error", &error_class},

@@ -12,8 +12,9 @@ std::string text_of(const Expr &e) {
 
 }  // namespace
 
-void bind_expr(nb::module_ &m) {
-    nb::class_<Expr> c(m, "Expr", "A value that a pipeline computes.", nb::is_weak_referenceable());
+void bind_expr(PythonModule &m) {
+    PythonClass<Expr> c(m, "Expr", "A value that a pipeline computes.",
+                        nb::is_weak_referenceable());
     c.def(nb::init<>())
         .def(
             "__init__", [](Expr *e, TextArg value) { new (e) Expr(value.get()); }, "value"_a)
@@ -24,7 +25,7 @@ void bind_expr(nb::module_ &m) {
             return "<calotype.Expr of type " + to_string(e.type()) + ": " + text_of(e) + ">";
         });
     add_operators(c);
-    nb::class_<EvictionKey>(m, "EvictionKey", "What groups memoized results: see Func.memoize.")
+    PythonClass<EvictionKey>(m, "EvictionKey", "What groups memoized results: see Func.memoize.")
         .def(
             "__init__", [](EvictionKey *k, ExprArg e) { new (k) EvictionKey(e.get()); }, "key"_a);
     nb::class_<Range>(m, "Range", "Coordinates min, min + 1, ..., min + extent - 1.")

@@ -16,7 +16,7 @@ std::vector<Type> types_of(nb::handle list) {
     return result;
 }
 
-void bind_constructors(nb::class_<Func> &c) {
+void bind_constructors(PythonClass<Func> &c) {
     c.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def(
@@ -51,7 +51,7 @@ nb::object single_or_tuple(const Tuple &t) {
     return nb::tuple(nb::cast(t.as_vector()));
 }
 
-void bind_definition(nb::class_<Func> &c) {
+void bind_definition(PythonClass<Func> &c) {
     c.def(
          "__getitem__",
          [](const Func &f, nb::object at) {
@@ -92,7 +92,7 @@ void bind_definition(nb::class_<Func> &c) {
         .def("__repr__", [](const Func &f) { return "<calotype.Func '" + f.name() + "'>"; });
 }
 
-void bind_lambdas(nb::module_ &m) {
+void bind_lambdas(PythonModule &m) {
     m.def("lambda_func", [](nb::args args) {
         user_assert(args.size() > 0) << "lambda_func needs an expression";
         Func f;
@@ -135,8 +135,8 @@ Func to_func(nb::handle h) {
     return Func(b);
 }
 
-void bind_func(nb::module_ &m) {
-    nb::class_<Func> c(m, "Func", "A function over an integer grid.", nb::is_weak_referenceable());
+void bind_func(PythonModule &m) {
+    PythonClass<Func> c(m, "Func", "A function over an integer grid.", nb::is_weak_referenceable());
     bind_constructors(c);
     bind_definition(c);
     bind_func_directives(c);

@@ -59,7 +59,7 @@ nb::object add_to(nb::handle self, UpdateOp op, nb::handle value, const char *op
 }
 
 template<UpdateOp op>
-void bind_update(nb::class_<FuncRef> &c, const char *in_place, const char *operation) {
+void bind_update(PythonClass<FuncRef> &c, const char *in_place, const char *operation) {
     c.def(
         in_place, [](const FuncRef &ref, nb::object value) { return begin_update(ref, op, value); },
         "value"_a,
@@ -88,9 +88,9 @@ int checked_index(const FuncRef &ref, int i) {
     return index;
 }
 
-void bind_element(nb::module_ &m) {
-    nb::class_<FuncTupleElementRef> c(m, "FuncTupleElementRef",
-                                      "One value of a Func of several: f[x, y][1].");
+void bind_element(PythonModule &m) {
+    PythonClass<FuncTupleElementRef> c(m, "FuncTupleElementRef",
+                                       "One value of a Func of several: f[x, y][1].");
     c.def("index", &FuncTupleElementRef::index);
     add_operators(c);
 }
@@ -148,12 +148,12 @@ void assign(const Func &f, nb::handle coordinates, nb::handle value) {
     }
 }
 
-void bind_func_ref(nb::module_ &m) {
-    nb::class_<PendingUpdate> pending(m, "PendingUpdate",
-                                      "What f[x] += e yields before it is assigned.");
+void bind_func_ref(PythonModule &m) {
+    PythonClass<PendingUpdate> pending(m, "PendingUpdate",
+                                       "What f[x] += e yields before it is assigned.");
     add_operators(pending);
     bind_element(m);
-    nb::class_<FuncRef> c(m, "FuncRef", "A Func at coordinates: f[x, y].");
+    PythonClass<FuncRef> c(m, "FuncRef", "A Func at coordinates: f[x, y].");
     add_operators(c);
     bind_update<UpdateOp::Add>(c, "__iadd__", "__add__");
     bind_update<UpdateOp::Sub>(c, "__isub__", "__sub__");

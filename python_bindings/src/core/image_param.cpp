@@ -34,8 +34,8 @@ void check_defined(const OutputImageParam &p, int d) {
         << p.name() << " has " << p.dimensions() << " dimensions, there is no " << d;
 }
 
-void bind_dimension(nb::module_ &m) {
-    nb::class_<Dimension>(m, "Dimension", "One dimension of a buffer that a pipeline takes.")
+void bind_dimension(PythonModule &m) {
+    PythonClass<Dimension>(m, "Dimension", "One dimension of a buffer that a pipeline takes.")
         .def("min", &Dimension::min)
         .def("max", &Dimension::max)
         .def("extent", &Dimension::extent)
@@ -66,7 +66,7 @@ void bind_dimension(nb::module_ &m) {
         .def("dim", &Dimension::dim, "dimension"_a);
 }
 
-using ImageClass = nb::class_<OutputImageParam>;
+using ImageClass = PythonClass<OutputImageParam>;
 
 void bind_edges(ImageClass &c) {
     using Edge = Expr (OutputImageParam::*)() const;
@@ -90,7 +90,7 @@ void bind_edges(ImageClass &c) {
 
 }  // namespace
 
-void bind_image_param(nb::module_ &m) {
+void bind_image_param(PythonModule &m) {
     bind_dimension(m);
     ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.",
                     nb::is_weak_referenceable());
@@ -131,7 +131,7 @@ void bind_image_param(nb::module_ &m) {
         .def("__repr__",
              [](const OutputImageParam &p) { return describe_image(p, "OutputImageParam"); });
     bind_edges(base);
-    nb::class_<ImageParam, OutputImageParam> image(
+    PythonClass<ImageParam, OutputImageParam> image(
         m, "ImageParam", "A buffer that a pipeline takes.", nb::is_weak_referenceable());
     image.attr("__iter__") = nb::none();  // as that of Func
     image.def(nb::init<>())

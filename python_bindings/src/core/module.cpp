@@ -4,8 +4,9 @@
 #include "instance.h"
 #include "progress.h"
 
-NB_MODULE(_core_of_main, m) {
+NB_MODULE(_core_of_main, made) {
     using namespace calotype::python;
+    PythonModule m(made);
     // Its classes are made once in a process; who imports it anew, after it was taken out of
     // sys.modules, gets them again, with the exceptions of now.
     static PyObject *first = nullptr;

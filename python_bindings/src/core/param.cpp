@@ -25,7 +25,7 @@ std::string describe_param(const Param<> &p) {
     return "<calotype.Param '" + p.name() + "', type: " + to_string(p.type()) + ">";
 }
 
-void bind_constructors(nb::class_<Param<>> &c) {
+void bind_constructors(PythonClass<Param<>> &c) {
     c.def(
          "__init__", [](Param<> *p, TypeArg t) { new (p) Param<>(t.get()); }, "type"_a)
         .def(
@@ -67,9 +67,9 @@ void bind_constructors(nb::class_<Param<>> &c) {
 
 }  // namespace
 
-void bind_param(nb::module_ &m) {
-    nb::class_<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.",
-                          nb::is_weak_referenceable());
+void bind_param(PythonModule &m) {
+    PythonClass<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.",
+                           nb::is_weak_referenceable());
     bind_constructors(c);
     c.def("name", &Param<>::name)
         .def("type", &Param<>::type)

@@ -7,7 +7,7 @@ namespace calotype::python {
 
 namespace {
 
-using ParameterClass = nb::class_<Parameter>;
+using ParameterClass = PythonClass<Parameter>;
 
 std::string describe_parameter(const Parameter &p) {
     return p.defined() ? "<calotype.Parameter '" + p.name() + "' type " + to_string(p.type()) + ">"
@@ -147,7 +147,7 @@ Parameter to_parameter(nb::handle h) {
                                                  : nb::cast<Parameter>(h);
 }
 
-void bind_parameter(nb::module_ &m) {
+void bind_parameter(PythonModule &m) {
     ParameterClass c(m, "Parameter", "What a Param or ImageParam stands for in a pipeline.");
     c.def(nb::init<>())
         .def(

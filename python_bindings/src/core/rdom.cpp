@@ -30,8 +30,8 @@ RVar at(const RDom &r, int i) {
 
 }  // namespace
 
-void bind_rdom(nb::module_ &m) {
-    nb::class_<RDom> c(m, "RDom", "A reduction domain: RDom([(min, extent), ...]).");
+void bind_rdom(PythonModule &m) {
+    PythonClass<RDom> c(m, "RDom", "A reduction domain: RDom([(min, extent), ...]).");
     c.def(nb::init<>())
         .def(
             "__init__", [](RDom *r, const OutputImageParam &p) { new (r) RDom(p); },

@@ -15,7 +15,7 @@ Target parse(const std::string &text) {
     return text.empty() ? get_host_target() : Target(text);
 }
 
-void bind_queries(nb::class_<Target> &c) {
+void bind_queries(PythonClass<Target> &c) {
     c.def("has_unknowns", &Target::has_unknowns)
         .def(
             "has_feature", [](const Target &t, Target::Feature f) { return t.has_feature(f); },
@@ -56,7 +56,7 @@ void bind_queries(nb::class_<Target> &c) {
             "other"_a, "A target whose runtime serves both; None if there is none.");
 }
 
-void bind_changes(nb::class_<Target> &c) {
+void bind_changes(PythonClass<Target> &c) {
     c.def("set_feature", &Target::set_feature, "f"_a, "value"_a = true)
         .def("set_features", &Target::set_features, "features"_a, "value"_a = true)
         .def("with_feature", &Target::with_feature, "feature"_a)
@@ -69,8 +69,8 @@ void bind_changes(nb::class_<Target> &c) {
 
 }  // namespace
 
-void bind_target(nb::module_ &m) {
-    nb::class_<Target> c(m, "Target", "The machine and the conditions that code is compiled for.");
+void bind_target(PythonModule &m) {
+    PythonClass<Target> c(m, "Target", "The machine and the conditions that code is compiled for.");
     c.def(nb::init<>())
         .def(
             "__init__", [](Target *t, const std::string &text) { new (t) Target(parse(text)); },

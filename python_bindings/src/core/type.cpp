@@ -87,8 +87,8 @@ Type to_type(nb::handle h) {
     return type_of_dtype(h);
 }
 
-void bind_type(nb::module_ &m) {
-    nb::class_<Type>(m, "Type", "Code, bits and lanes of a value.")
+void bind_type(PythonModule &m) {
+    PythonClass<Type>(m, "Type", "Code, bits and lanes of a value.")
         .def(nb::init<>())
         .def(
             "__init__",

@@ -6,8 +6,8 @@ namespace calotype::python {
 
 namespace {
 
-void bind_rvar(nb::module_ &m) {
-    nb::class_<RVar> c(m, "RVar", "One loop of a reduction, or a loop made of one by a schedule.");
+void bind_rvar(PythonModule &m) {
+    PythonClass<RVar> c(m, "RVar", "One loop of a reduction, or a loop made of one by a schedule.");
     c.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def("name", &RVar::name)
@@ -18,8 +18,8 @@ void bind_rvar(nb::module_ &m) {
     add_operators(c);
 }
 
-void bind_var_or_rvar(nb::module_ &m) {
-    nb::class_<VarOrRVar>(m, "VarOrRVar", "A loop, named by a Var or by an RVar.")
+void bind_var_or_rvar(PythonModule &m) {
+    PythonClass<VarOrRVar>(m, "VarOrRVar", "A loop, named by a Var or by an RVar.")
         .def(nb::init<const std::string &, bool>(), "name"_a, "is_rvar"_a)
         .def("__init__", [](VarOrRVar *v, LoopArg loop) { new (v) VarOrRVar(loop.get()); })
         .def("name", &VarOrRVar::name)
@@ -32,9 +32,9 @@ void bind_var_or_rvar(nb::module_ &m) {
 
 }  // namespace
 
-void bind_var(nb::module_ &m) {
-    nb::class_<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.",
-                      nb::is_weak_referenceable());
+void bind_var(PythonModule &m) {
+    PythonClass<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.",
+                       nb::is_weak_referenceable());
     c.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def("name", &Var::name)

@@ -23,7 +23,7 @@ struct Conditions {};
 
 using Condition = Func (*)(const Func &, const Region &);
 
-void bind_condition(nb::class_<Conditions> &c, const char *name, Condition condition,
+void bind_condition(PythonClass<Conditions> &c, const char *name, Condition condition,
                     const char *doc) {
     c.def_static(
         name,
@@ -35,8 +35,8 @@ void bind_condition(nb::class_<Conditions> &c, const char *name, Condition condi
 
 }  // namespace
 
-void bind_boundary_conditions(nb::module_ &m) {
-    nb::class_<Conditions> b(
+void bind_boundary_conditions(PythonModule &m) {
+    PythonClass<Conditions> b(
         m, "BoundaryConditions",
         "Funcs that equal another inside of a rectangle and are made up outside.");
     b.def_static(

@@ -34,9 +34,9 @@ Func derivative_of(const Derivative &d, nb::handle of) {
 
 }  // namespace
 
-void bind_derivative(nb::module_ &m) {
-    nb::class_<Derivative>(m, "Derivative",
-                           "How an output changes with all that it depends on: d[f] is a Func.")
+void bind_derivative(PythonModule &m) {
+    PythonClass<Derivative>(m, "Derivative",
+                            "How an output changes with all that it depends on: d[f] is a Func.")
         .def("__getitem__", &derivative_of, "of"_a,
              nb::sig("def __getitem__(self, of: typing.Any) -> Func"))
         .def("__call__", &derivative_of, "of"_a,

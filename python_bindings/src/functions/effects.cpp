@@ -68,7 +68,7 @@ nb::object mux_of(ExprArg id, nb::sequence values) {
     return to_python(mux(id.get(), tuples));
 }
 
-void bind_printing(nb::module_ &m) {
+void bind_printing(PythonModule &m) {
     m.def("print", [](ExprArg value, nb::args more) {
         std::vector<Expr> values = to_exprs(more);
         values.insert(values.begin(), value);
@@ -89,7 +89,7 @@ void bind_printing(nb::module_ &m) {
     });
 }
 
-void bind_hints(nb::module_ &m) {
+void bind_hints(PythonModule &m) {
     m.def(
         "likely", [](ExprArg e) { return likely(e); }, "expr"_a);
     m.def(
@@ -115,7 +115,7 @@ void bind_hints(nb::module_ &m) {
         "random_int", [](ExprArg seed) { return random_int(seed); }, "seed"_a);
 }
 
-void bind_target_queries(nb::module_ &m) {
+void bind_target_queries(PythonModule &m) {
     m.def("target_arch_is", &target_arch_is, "arch"_a);
     m.def("target_os_is", &target_os_is, "os"_a);
     m.def("target_has_feature", &target_has_feature, "feature"_a);
@@ -127,7 +127,7 @@ void bind_target_queries(nb::module_ &m) {
 
 }  // namespace
 
-void bind_effects(nb::module_ &m) {
+void bind_effects(PythonModule &m) {
     m.def("select", &select_chain,
           nb::sig("def select(*args: calotype._types.ValueLike) -> typing.Any"));
     m.def("mux", &mux_of, "id"_a, "values"_a,

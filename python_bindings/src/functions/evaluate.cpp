@@ -26,7 +26,7 @@ nb::object evaluate_values(const std::vector<Expr> &values, bool may_use_gpu) {
 
 }  // namespace
 
-void bind_evaluate(nb::module_ &m) {
+void bind_evaluate(PythonModule &m) {
     m.def(
         "evaluate", [](nb::object e) { return evaluate_values(to_values(e), false); }, "expr"_a,
         "The value of an expression, or of each of a tuple, computed now in this process.",

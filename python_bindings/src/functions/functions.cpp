@@ -9,7 +9,7 @@ namespace calotype::python {
 
 namespace {
 
-void bind_casts(nb::module_ &m) {
+void bind_casts(PythonModule &m) {
     m.def(
         "cast", [](TypeArg t, ExprArg e) { return cast(t, e); }, "type"_a, "expr"_a);
     m.def(
@@ -43,7 +43,7 @@ using UnaryRef = Expr (*)(const Expr &);
 using Binary = Expr (*)(Expr, Expr);
 using ByLiteral = Expr (*)(Expr, int);
 
-void bind_math(nb::module_ &m) {
+void bind_math(PythonModule &m) {
     const std::pair<const char *, Unary> unary[] = {{"sin", sin},
                                                     {"cos", cos},
                                                     {"tan", tan},
@@ -97,7 +97,7 @@ void bind_math(nb::module_ &m) {
         "min_val"_a, "max_val"_a);
 }
 
-void bind_shifts(nb::module_ &m) {
+void bind_shifts(PythonModule &m) {
     const std::tuple<const char *, Binary, ByLiteral> shifts[] = {
         {"widening_shift_left", widening_shift_left, widening_shift_left},
         {"widening_shift_right", widening_shift_right, widening_shift_right},
@@ -114,7 +114,7 @@ void bind_shifts(nb::module_ &m) {
     }
 }
 
-void bind_binary(nb::module_ &m) {
+void bind_binary(PythonModule &m) {
     const std::pair<const char *, Binary> binary[] = {
         {"atan2", atan2},
         {"pow", pow},
@@ -177,14 +177,14 @@ Expr extreme(const nb::args &args, bool is_max) {
     return nb::cast<Expr>(result);
 }
 
-void bind_extremes(nb::module_ &m) {
+void bind_extremes(PythonModule &m) {
     m.def("max", [](nb::args args) { return extreme(args, true); });
     m.def("min", [](nb::args args) { return extreme(args, false); });
 }
 
 }  // namespace
 
-void bind_functions(nb::module_ &m) {
+void bind_functions(PythonModule &m) {
     bind_casts(m);
     bind_math(m);
     bind_binary(m);

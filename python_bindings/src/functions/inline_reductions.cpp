@@ -24,7 +24,7 @@ struct Forms {
 };
 
 template<typename Result>
-void bind_reduction(nb::module_ &m, const char *name, Forms<Result> forms) {
+void bind_reduction(PythonModule &m, const char *name, Forms<Result> forms) {
     m.def(
         name,
         [forms](const RDom &r, ExprArg e, const Func &f) {
@@ -48,7 +48,7 @@ void bind_reduction(nb::module_ &m, const char *name, Forms<Result> forms) {
 
 }  // namespace
 
-void bind_inline_reductions(nb::module_ &m) {
+void bind_inline_reductions(PythonModule &m) {
     bind_reduction<Expr>(m, "sum", {sum, sum, sum, sum});
     bind_reduction<Expr>(m, "saturating_sum",
                          {saturating_sum, saturating_sum, saturating_sum, saturating_sum});

@@ -165,7 +165,9 @@ void define_unary() {
         const Expr e = x;
         return e.type().is_bool() ? !e : ~e;
     });
-    define("logical_not", [](ExprArg x) { return !x.get(); });
+    (*made)["logical_not"] =
+        nb::cpp_function([](ExprArg x) { return !x.get(); }, nb::is_method(),
+                         nb::name("logical_not"), header_comment("", "logical_not"));
     define("__bool__", [](nb::handle x) -> bool {
         throw nb::value_error(
             ("an expression of a pipeline cannot be converted to a bool: it has "
@@ -211,7 +213,7 @@ void add_operators(nb::handle cls) {
     }
 }
 
-void bind_operators(nb::module_ &m) {
+void bind_operators(PythonModule &m) {
     delete made;
     made = nullptr;
     m.def(

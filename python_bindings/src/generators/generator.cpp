@@ -67,8 +67,8 @@ nb::object callable_of(const Target &target, const AutoschedulerParams &autosche
 
 }  // namespace
 
-void bind_generator(nb::module_ &m) {
-    nb::class_<PythonGenerator>(m, "_Generator")
+void bind_generator(PythonModule &m) {
+    PythonClass<PythonGenerator>(m, "_Generator")
         .def("set_param", [](PythonGenerator &g, const std::string &name,
                              const std::string &text) { g.set_param(name, text); })
         .def("set_instance", &PythonGenerator::set_instance)

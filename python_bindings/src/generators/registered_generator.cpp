@@ -55,8 +55,8 @@ nb::list outputs_of(const GeneratorBase &g) {
 
 }  // namespace
 
-void bind_registered_generator(nb::module_ &m) {
-    nb::class_<GeneratorBase>(m, "_RegisteredGenerator")
+void bind_registered_generator(PythonModule &m) {
+    PythonClass<GeneratorBase>(m, "_RegisteredGenerator")
         .def("set_param", [](GeneratorBase &g, const std::string &name,
                              const std::string &text) { g.set_param(name, text); })
         .def("set_param", [](GeneratorBase &g, const std::string &name,

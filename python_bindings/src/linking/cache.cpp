@@ -72,7 +72,7 @@ void set_limits(const std::map<std::string, uint64_t> &wanted) {
 
 }  // namespace
 
-void bind_cache(nb::module_ &m) {
+void bind_cache(PythonModule &m) {
     m.def("compile_stats", &compile_stats,
           "How many pipelines this process has compiled, and found compiled.");
     m.def("kernel_cache_stats", &kernel_stats,

@@ -102,8 +102,8 @@ Linkable with_callbacks(const Linkable &linkable, nb::object setup, nb::object t
     return teardown.is_none() ? result : result.teardown(function);
 }
 
-void bind_callbacks(nb::module_ &m) {
-    nb::class_<LinkableEvent>(m, "LinkableEvent", "What a callback of a linkable is called with.")
+void bind_callbacks(PythonModule &m) {
+    PythonClass<LinkableEvent>(m, "LinkableEvent", "What a callback of a linkable is called with.")
         .def_prop_ro("is_setup",
                      [](const LinkableEvent &e) { return e.get().event == CALOTYPE_EV_SETUP; })
         .def_prop_ro(

@@ -10,6 +10,6 @@ namespace calotype::python {
 /// holds it has been loaded, and before it is unloaded. None: there is no such callback.
 Linkable with_callbacks(const Linkable &linkable, nb::object setup, nb::object teardown);
 
-void bind_callbacks(nb::module_ &m);
+void bind_callbacks(PythonModule &m);
 
 }  // namespace calotype::python

@@ -94,8 +94,8 @@ void set_externs(nb::handle self, nb::dict externs) {
 
 }  // namespace
 
-void bind_extern(nb::module_ &m) {
-    nb::class_<ExternFuncArgument>(m, "ExternFuncArgument", "What an extern stage is passed.")
+void bind_extern(PythonModule &m) {
+    PythonClass<ExternFuncArgument>(m, "ExternFuncArgument", "What an extern stage is passed.")
         .def(nb::init<>())
         .def(
             "__init__",
@@ -108,13 +108,15 @@ void bind_extern(nb::module_ &m) {
         .def("is_buffer", &ExternFuncArgument::is_buffer)
         .def("is_image_param", &ExternFuncArgument::is_image_param)
         .def("defined", &ExternFuncArgument::defined);
-    nb::class_<Func> func = nb::borrow<nb::class_<Func>>(m.attr("Func"));
-    func.def("define_extern", &define_extern, "function_name"_a, "params"_a, "types"_a,
-             "arguments"_a, "mangling"_a = NameMangling::Default, "device_api"_a = DeviceAPI::Host);
-    func.def("define_extern", &define_extern, "function_name"_a, "params"_a, "type"_a,
-             "dimensionality"_a, "mangling"_a = NameMangling::Default,
-             "device_api"_a = DeviceAPI::Host);
-    nb::class_<Pipeline> pipeline = nb::borrow<nb::class_<Pipeline>>(m.attr("Pipeline"));
+    auto func = PythonClass<Func>::in(m, "Func");
+    for (const char *types : {"types", "type"}) {
+        for (const char *dimensions : {"arguments", "dimensionality"}) {
+            func.def("define_extern", &define_extern, "function_name"_a, "params"_a, nb::arg(types),
+                     nb::arg(dimensions), "mangling"_a = NameMangling::Default,
+                     "device_api"_a = DeviceAPI::Host);
+        }
+    }
+    auto pipeline = PythonClass<Pipeline>::in(m, "Pipeline");
     pipeline.def(
         "set_jit_externs", &set_externs<Pipeline>, "externs"_a,
         "What names of extern functions stand for in this process: ExternFunctions, functions "

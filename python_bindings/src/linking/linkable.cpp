@@ -27,7 +27,7 @@ ExternDeviceArguments to_arguments(nb::handle list) {
     return result;
 }
 
-using LinkableClass = nb::class_<Linkable>;
+using LinkableClass = PythonClass<Linkable>;
 
 void bind_making(LinkableClass &c) {
     c.def(nb::init<>())
@@ -108,7 +108,7 @@ void bind_queries(LinkableClass &c) {
         });
 }
 
-void bind_calls(nb::module_ &m) {
+void bind_calls(PythonModule &m) {
     m.def(
         "extern_device_call",
         [](const Linkable &l, const std::string &function, TypeArg result, nb::object args) {
@@ -136,8 +136,8 @@ void bind_calls(nb::module_ &m) {
 
 }  // namespace
 
-void bind_linkable(nb::module_ &m) {
-    nb::enum_<calotype_kind> kind(m, "LinkableKind");
+void bind_linkable(PythonModule &m) {
+    nb::enum_<calotype_kind> kind(m, "LinkableKind", "The form in which a Linkable has its code.");
     const std::pair<const char *, calotype_kind> kinds[] = {
 #define CALOTYPE_IMAGE_KIND(kind, title, nvjitlink) {#kind, kind},
 #include <calotype/runtime/abi/image_kinds.def>
@@ -145,7 +145,7 @@ void bind_linkable(nb::module_ &m) {
     for (const auto &[name, value] : kinds) {
         kind.value(name + sizeof("CALOTYPE_") - 1, value);
     }
-    nb::enum_<LtoMode>(m, "LtoMode")
+    nb::enum_<LtoMode>(m, "LtoMode", header_comment("", "LtoMode"))
         .value("Allow", LtoMode::Allow)
         .value("Never", LtoMode::Never)
         .value("Require", LtoMode::Require);
@@ -156,8 +156,8 @@ void bind_linkable(nb::module_ &m) {
     bind_settings(c);
     bind_queries(c);
     bind_calls(m);
-    nb::class_<Pipeline> pipeline = nb::borrow<nb::class_<Pipeline>>(m.attr("Pipeline"));
-    pipeline.def("add_linkable", &Pipeline::add_linkable, "linkable"_a);
+    PythonClass<Pipeline>::in(m, "Pipeline")
+        .def("add_linkable", &Pipeline::add_linkable, "linkable"_a);
 }
 
 }  // namespace calotype::python

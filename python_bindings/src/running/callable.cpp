@@ -135,12 +135,12 @@ nb::object to_python_callable(const Callable &c, const Target &target) {
     return nb::cast(make(c, target));
 }
 
-void bind_callable(nb::module_ &m) {
+void bind_callable(PythonModule &m) {
     bind_prefetch(m);
-    nb::class_<PythonCallable>(m, "Callable", nb::type_slots(callable_slots()),
-                               nb::is_weak_referenceable(),
-                               "A compiled pipeline as a function: of the arguments that it was "
-                               "compiled with, then of the buffers that it fills.")
+    PythonClass<PythonCallable>(m, "Callable", nb::type_slots(callable_slots()),
+                                nb::is_weak_referenceable(),
+                                "A compiled pipeline as a function: of the arguments that it was "
+                                "compiled with, then of the buffers that it fills.")
         .def("defined", [](const PythonCallable &c) { return c.callable.defined(); })
         .def("arguments", [](const PythonCallable &c) { return c.callable.arguments(); })
         .def("_arguments", &arguments_of)

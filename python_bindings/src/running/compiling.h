@@ -41,7 +41,7 @@ using WriteFile = void (Pipeline::*)(const std::string &, const std::vector<Argu
 
 /// A member that writes a file; the name of the function may be left out.
 template<typename T>
-void bind_write(nb::class_<T> &c, const char *name, WriteFile write, const char *file) {
+void bind_write(PythonClass<T> &c, const char *name, WriteFile write, const char *file) {
     const auto call = [write](T &t, const std::string &path, const Arguments &args,
                               const std::string &fn, const Target &target) {
         Pipeline p = pipeline_of(t);
@@ -58,7 +58,7 @@ void bind_write(nb::class_<T> &c, const char *name, WriteFile write, const char 
 }
 
 template<typename T>
-void bind_writes(nb::class_<T> &c) {
+void bind_writes(PythonClass<T> &c) {
     bind_write(c, "compile_to_bitcode", &Pipeline::compile_to_bitcode, "filename");
     bind_write(c, "compile_to_llvm_assembly", &Pipeline::compile_to_llvm_assembly, "filename");
     bind_write(c, "compile_to_object", &Pipeline::compile_to_object, "filename");
@@ -71,7 +71,7 @@ void bind_writes(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_statements(nb::class_<T> &c) {
+void bind_statements(PythonClass<T> &c) {
     c.def(
          "compile_to_lowered_stmt",
          [](T &t, const std::string &file, const Arguments &args, StmtOutputFormat format,
@@ -100,7 +100,7 @@ void bind_statements(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_multitarget(nb::class_<T> &c) {
+void bind_multitarget(PythonClass<T> &c) {
     c.def(
          "compile_to",
          [](T &t, const std::map<OutputFileType, std::string> &outputs, const Arguments &args,
@@ -145,7 +145,7 @@ void bind_multitarget(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_running(nb::class_<T> &c) {
+void bind_running(PythonClass<T> &c) {
     c.def(
          "realize",
          [](T &t, nb::object sizes, const Target &target) {

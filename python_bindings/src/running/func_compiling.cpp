@@ -5,7 +5,7 @@
 
 namespace calotype::python {
 
-void bind_func_compiling(nb::class_<Func> &c) {
+void bind_func_compiling(PythonClass<Func> &c) {
     bind_writes(c);
     bind_statements(c);
     bind_multitarget(c);

@@ -61,7 +61,7 @@ LoweredBuffer embedded(const Buffer<> &buffer) {
     return result;
 }
 
-void bind_standalone_runtime(nb::module_ &m) {
+void bind_standalone_runtime(PythonModule &m) {
     m.def(
         "compile_standalone_runtime",
         [](const std::string &file, const Target &t, const RuntimePrefixes &prefixes) {
@@ -85,8 +85,8 @@ void refuse_prefixes(const RuntimePrefixes &prefixes) {
                                   << prefixes.begin()->second << "'";
 }
 
-void bind_module(nb::module_ &m) {
-    nb::class_<Module>(m, "Module", "Lowered functions for one target, ready to be written out.")
+void bind_module(PythonModule &m) {
+    PythonClass<Module>(m, "Module", "Lowered functions for one target, ready to be written out.")
         .def(
             "__init__",
             [](Module *self, const std::string &name, const Target &target) {

@@ -18,9 +18,9 @@ std::string describe_pipeline(const Pipeline &p) {
 
 }  // namespace
 
-void bind_pipeline(nb::module_ &m) {
-    nb::class_<Pipeline> c(m, "Pipeline", "Output Funcs that are compiled and run together.",
-                           nb::is_weak_referenceable());
+void bind_pipeline(PythonModule &m) {
+    PythonClass<Pipeline> c(m, "Pipeline", "Output Funcs that are compiled and run together.",
+                            nb::is_weak_referenceable());
     c.def(nb::init<>())
         .def(nb::init<const Func &>(), "output"_a)
         .def(nb::init<const std::vector<Func> &>(), "outputs"_a)

@@ -60,8 +60,8 @@ private:
 
 }  // namespace
 
-void bind_progress(nb::module_ &m) {
-    nb::class_<Progress>(m, "_Progress")
+void bind_progress(PythonModule &m) {
+    PythonClass<Progress>(m, "_Progress")
         .def(nb::init<nb::object>(), "function"_a)
         .def("enter", &Progress::enter)
         .def("exit", &Progress::exit);

@@ -6,6 +6,6 @@
 namespace calotype::python {
 
 /// The class _Progress, by which calotype.progress learns what is compiled.
-void bind_progress(nb::module_ &m);
+void bind_progress(PythonModule &m);
 
 }  // namespace calotype::python

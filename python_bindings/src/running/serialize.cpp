@@ -44,7 +44,7 @@ nb::object to_bytes(const Pipeline &p, bool get_params) {
 
 }  // namespace
 
-void bind_serialize(nb::module_ &m) {
+void bind_serialize(PythonModule &m) {
     m.def(
         "serialize_pipeline",
         [](const Pipeline &p, const Path &file, std::optional<bool> get_params) {

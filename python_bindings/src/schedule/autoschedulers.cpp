@@ -39,9 +39,9 @@ void add_autoscheduler(const std::string &name, nb::callable function) {
 
 }  // namespace
 
-void bind_autoschedulers(nb::module_ &m) {
-    nb::class_<AutoschedulerParams>(m, "AutoschedulerParams",
-                                    "The choice of an autoscheduler, and its settings.")
+void bind_autoschedulers(PythonModule &m) {
+    PythonClass<AutoschedulerParams>(m, "AutoschedulerParams",
+                                     "The choice of an autoscheduler, and its settings.")
         .def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def(
@@ -59,15 +59,15 @@ void bind_autoschedulers(nb::module_ &m) {
         .def("__repr__", [](const AutoschedulerParams &p) {
             return "<calotype.AutoschedulerParams " + p.to_string() + ">";
         });
-    nb::class_<AutoSchedulerResults>(m, "AutoSchedulerResults",
-                                     "What an autoscheduler says of its work.")
+    PythonClass<AutoSchedulerResults>(m, "AutoSchedulerResults",
+                                      "What an autoscheduler says of its work.")
         .def_ro("target", &AutoSchedulerResults::target)
         .def_ro("autoscheduler_params", &AutoSchedulerResults::autoscheduler_params)
         .def_ro("schedule_source", &AutoSchedulerResults::schedule_source)
         .def_prop_ro("featurization", [](const AutoSchedulerResults &r) {
             return nb::bytes(r.featurization.data(), r.featurization.size());
         });
-    nb::class_<Pipeline> pipeline = nb::borrow<nb::class_<Pipeline>>(m.attr("Pipeline"));
+    auto pipeline = PythonClass<Pipeline>::in(m, "Pipeline");
     pipeline.def("apply_autoscheduler", &Pipeline::apply_autoscheduler, "target"_a,
                  "autoscheduler_params"_a);
     pipeline.def_static("add_autoscheduler", &add_autoscheduler, "name"_a, "function"_a,

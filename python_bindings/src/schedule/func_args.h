@@ -23,7 +23,7 @@ inline std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> alignments(const Ali
 Stage to_stage(nb::handle h);
 
 template<typename T>
-void bind_compute_with(nb::class_<T> &c) {
+void bind_compute_with(PythonClass<T> &c) {
     const auto align = nb::arg("align") = LoopAlignStrategy::Auto;
     c.def(
          "compute_with",
@@ -52,7 +52,7 @@ void bind_compute_with(nb::class_<T> &c) {
 }
 
 /// The parts of Func.
-void bind_func_directives(nb::class_<Func> &c);
-void bind_func_compiling(nb::class_<Func> &c);
+void bind_func_directives(PythonClass<Func> &c);
+void bind_func_compiling(PythonClass<Func> &c);
 
 }  // namespace calotype::python

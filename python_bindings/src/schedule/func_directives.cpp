@@ -17,7 +17,7 @@ std::vector<Var> vars_of(const nb::args &args) {
 }
 
 // A directive that takes a place: of a Func and a loop, or as a LoopLevel.
-void bind_place(nb::class_<Func> &c, const char *name,
+void bind_place(PythonClass<Func> &c, const char *name,
                 Func &(Func::*with_loop)(const Func &, const VarOrRVar &),
                 Func &(Func::*with_level)(LoopLevel)) {
     c.def(
@@ -32,7 +32,7 @@ void bind_place(nb::class_<Func> &c, const char *name,
             "loop_level"_a, same_object);
 }
 
-void bind_placement(nb::class_<Func> &c) {
+void bind_placement(PythonClass<Func> &c) {
     bind_place(c, "compute_at", &Func::compute_at, &Func::compute_at);
     bind_place(c, "store_at", &Func::store_at, &Func::store_at);
     bind_place(c, "hoist_storage", &Func::hoist_storage, &Func::hoist_storage);
@@ -56,7 +56,7 @@ void bind_placement(nb::class_<Func> &c) {
             same_object);
 }
 
-void bind_wrappers(nb::class_<Func> &c) {
+void bind_wrappers(PythonClass<Func> &c) {
     c.def(
          "in_", [](Func &f, const Func &g) { return f.in(g); }, "f"_a)
         .def(
@@ -71,7 +71,7 @@ void bind_wrappers(nb::class_<Func> &c) {
         .def("copy_to_host", &Func::copy_to_host, same_object);
 }
 
-void bind_bounds(nb::class_<Func> &c) {
+void bind_bounds(PythonClass<Func> &c) {
     c.def(
          "bound",
          [](Func &f, const Var &v, ExprArg min, ExprArg extent) -> Func & {
@@ -108,7 +108,7 @@ void bind_bounds(nb::class_<Func> &c) {
             "estimates"_a, same_object);
 }
 
-void bind_storage(nb::class_<Func> &c) {
+void bind_storage(PythonClass<Func> &c) {
     c.def(
          "reorder_storage",
          [](Func &f, nb::args dims) -> Func & { return f.reorder_storage(vars_of(dims)); },
@@ -137,7 +137,7 @@ void bind_storage(nb::class_<Func> &c) {
             "type"_a, "unsafe"_a = false);
 }
 
-void bind_diagnostics(nb::class_<Func> &c) {
+void bind_diagnostics(PythonClass<Func> &c) {
     c.def("trace_loads", &Func::trace_loads, same_object)
         .def("trace_stores", &Func::trace_stores, same_object)
         .def("trace_realizations", &Func::trace_realizations, same_object)
@@ -157,7 +157,7 @@ void bind_diagnostics(nb::class_<Func> &c) {
 
 }  // namespace
 
-void bind_func_directives(nb::class_<Func> &c) {
+void bind_func_directives(PythonClass<Func> &c) {
     bind_placement(c);
     bind_wrappers(c);
     bind_bounds(c);

@@ -6,7 +6,7 @@ namespace calotype::python {
 namespace {
 
 template<typename T>
-void bind_gpu(nb::class_<T> &c) {
+void bind_gpu(PythonClass<T> &c) {
     const auto api = nb::arg("device_api") = DeviceAPI::Default_GPU;
     bind_gpu_loops<T>(c, &T::gpu_threads, &T::gpu_threads, &T::gpu_threads, "gpu_threads",
                       "thread_x", "thread_y", "thread_z");
@@ -49,7 +49,7 @@ void bind_gpu(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_gpu_tiles(nb::class_<T> &c) {
+void bind_gpu_tiles(PythonClass<T> &c) {
     const auto tail = nb::arg("tail") = TailStrategy::Auto;
     const auto api = nb::arg("device_api") = DeviceAPI::Default_GPU;
     c.def(
@@ -96,12 +96,12 @@ void bind_gpu_tiles(nb::class_<T> &c) {
 
 }  // namespace
 
-void bind_gpu_directives(nb::class_<Func> &c) {
+void bind_gpu_directives(PythonClass<Func> &c) {
     bind_gpu(c);
     bind_gpu_tiles(c);
 }
 
-void bind_gpu_directives(nb::class_<Stage> &c) {
+void bind_gpu_directives(PythonClass<Stage> &c) {
     bind_gpu(c);
     bind_gpu_tiles(c);
 }

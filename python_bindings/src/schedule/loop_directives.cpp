@@ -6,7 +6,7 @@ namespace calotype::python {
 namespace {
 
 template<typename T>
-void bind_all(nb::class_<T> &c) {
+void bind_all(PythonClass<T> &c) {
     bind_splits(c);
     bind_tiles(c);
     bind_loop_types(c);
@@ -16,11 +16,11 @@ void bind_all(nb::class_<T> &c) {
 
 }  // namespace
 
-void bind_loop_directives(nb::class_<Func> &c) {
+void bind_loop_directives(PythonClass<Func> &c) {
     bind_all(c);
 }
 
-void bind_loop_directives(nb::class_<Stage> &c) {
+void bind_loop_directives(PythonClass<Stage> &c) {
     bind_all(c);
 }
 

@@ -28,7 +28,7 @@ inline std::vector<VarOrRVar> loops_or_list(const nb::args &args) {
 }
 
 template<typename T>
-void bind_splits(nb::class_<T> &c) {
+void bind_splits(PythonClass<T> &c) {
     c.def(
          "split",
          [](T &t, LoopArg old, LoopArg outer, LoopArg inner, ExprArg factor,
@@ -56,7 +56,7 @@ void bind_splits(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_tiles(nb::class_<T> &c) {
+void bind_tiles(PythonClass<T> &c) {
     c.def(
          "tile",
          [](T &t, LoopArg x, LoopArg y, LoopArg xo, LoopArg yo, LoopArg xi, LoopArg yi,
@@ -91,7 +91,7 @@ void bind_tiles(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_loop_types(nb::class_<T> &c) {
+void bind_loop_types(PythonClass<T> &c) {
     c.def(
          "serial", [](T &t, LoopArg v) -> T & { return t.serial(v); }, "var"_a, same_object)
         .def(
@@ -122,7 +122,7 @@ void bind_loop_types(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_partitions(nb::class_<T> &c) {
+void bind_partitions(PythonClass<T> &c) {
     c.def(
          "partition",
          [](T &t, LoopArg v, Partition policy) -> T & { return t.partition(v, policy); }, "var"_a,
@@ -143,7 +143,7 @@ void bind_partitions(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_promises(nb::class_<T> &c) {
+void bind_promises(PythonClass<T> &c) {
     c.def(
          "specialize", [](T &t, ExprArg condition) { return t.specialize(condition); },
          "condition"_a)
@@ -190,7 +190,7 @@ void bind_promises(nb::class_<T> &c) {
 }
 
 template<typename T>
-void bind_gpu_loops(nb::class_<T> &c, T &(T::*one)(const VarOrRVar &, DeviceAPI),
+void bind_gpu_loops(PythonClass<T> &c, T &(T::*one)(const VarOrRVar &, DeviceAPI),
                     T &(T::*two)(const VarOrRVar &, const VarOrRVar &, DeviceAPI),
                     T &(T::*three)(const VarOrRVar &, const VarOrRVar &, const VarOrRVar &,
                                    DeviceAPI),
@@ -212,9 +212,9 @@ void bind_gpu_loops(nb::class_<T> &c, T &(T::*one)(const VarOrRVar &, DeviceAPI)
 }
 
 /// These have sources of their own, as they take long to compile.
-void bind_loop_directives(nb::class_<Func> &c);
-void bind_loop_directives(nb::class_<Stage> &c);
-void bind_gpu_directives(nb::class_<Func> &c);
-void bind_gpu_directives(nb::class_<Stage> &c);
+void bind_loop_directives(PythonClass<Func> &c);
+void bind_loop_directives(PythonClass<Stage> &c);
+void bind_gpu_directives(PythonClass<Func> &c);
+void bind_gpu_directives(PythonClass<Stage> &c);
 
 }  // namespace calotype::python

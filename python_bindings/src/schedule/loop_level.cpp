@@ -17,8 +17,8 @@ std::string text_of(const LoopLevel &l) {
 
 }  // namespace
 
-void bind_loop_level(nb::module_ &m) {
-    nb::class_<LoopLevel>(m, "LoopLevel", "A place in a loop nest.")
+void bind_loop_level(PythonModule &m) {
+    PythonClass<LoopLevel>(m, "LoopLevel", "A place in a loop nest.")
         .def(nb::init<>())
         .def(
             "__init__",

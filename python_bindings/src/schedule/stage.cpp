@@ -6,7 +6,7 @@
 namespace calotype::python {
 
 void bind_stage(nb::module_ &m) {
-    nb::class_<Stage> c(m, "Stage", "One definition of a Func, to be scheduled.");
+    PythonClass<Stage> c(m, "Stage", "One definition of a Func, to be scheduled.");
     c.def("name", &Stage::name)
         .def("dump_argument_list", &Stage::dump_argument_list)
         .def("unscheduled", &Stage::unscheduled, same_object)
