@@ -562,3 +562,42 @@ def test_printed_bytes_that_are_no_text(capsys):
     f[x] = ct.print(x, "\udcff")
     f.realize([1])
     assert capsys.readouterr().out == "0 \\xff\n"
+
+
+@pytest.mark.parametrize("ndim", ["none", 1.5, None, 1 << 200])
+def test_objects_that_look_like_numbers(ndim):
+    class Number:
+        dtype, item = "uint8", 3
+
+        def __init__(self):
+            self.ndim = ndim
+
+    f = ct.Func("f")
+    for use in (lambda: x + Number(), lambda: ct.sqrt(Number()), lambda: f[Number()], lambda: ct.Expr(Number())):
+        with pytest.raises((TypeError, ct.CompileError)):
+            use()
+
+
+def test_arrays_in_the_place_of_a_bool():
+    np = pytest.importorskip("numpy")
+    p = ct.Param(ct.Bool(), "p")
+    f = ct.Func("f")
+    f[x] = ct.select(p, 1, 2)
+    call, out = f.compile_to_callable([p]), np.zeros(1, np.int32)
+    with pytest.raises(ct.ArgumentError, match="argument 'p' is .*; its conversion raises .*ambiguous"):
+        call(np.array([True, False]), out)
+    with pytest.raises(ct.ArgumentError, match="p is .*; its conversion raises .*ambiguous"):
+        p.set(np.array([True, False]))
+    call(np.array(True), out)
+    assert out[0] == 1
+
+
+def test_a_buffer_of_a_read_only_array_as_a_result(copy):
+    out = ct.Buffer(memoryview(bytes(16)).cast("B", (4, 4)))
+    with pytest.raises(ct.ArgumentError, match="argument 'copied' is read-only, and written by the pipeline"):
+        copy(result(), out)
+
+
+def test_errors_of_arrays_say_what_they_must_be(copy):
+    with pytest.raises(ct.ArgumentError, match="it must be an array of uint8 with 2 dimensions"):
+        copy(Interface(typestr="<c8"), result())

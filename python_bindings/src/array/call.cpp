@@ -173,7 +173,11 @@ uint64_t number_bits(PyObject *value, calotype_type_t type, const NumberName &wh
             !PyObject_HasAttrString(value, "dtype")) {
             throw ArrayError(what.text() + " is " + described(value) + ", must be a bool");
         }
-        return uint64_t(PyObject_IsTrue(value) == 1);
+        const int is_true = PyObject_IsTrue(value);
+        if (is_true < 0) {
+            is_no_number(value, type, what);
+        }
+        return uint64_t(is_true);
     }
     if (type.code == calotype_type_handle && value == Py_None) {
         return 0;

@@ -174,7 +174,9 @@ void CallArguments::import(Slot &slot, PyObject *value, void *const *consumer) {
     try {
         imported = slot.array.import(value, ViewFor::call, consumer, &asked_stream_);
     } catch (const ArrayError &e) {
-        throw ArrayError(quoted(p) + ": " + e.what());
+        throw ArrayError(quoted(p) + ": " + e.what() + "; it must be an array of " +
+                         type_text(p.type) + " with " + std::to_string(p.dimensions) +
+                         " dimensions");
     }
     if (imported == Imported::needs_stream) {
         waiting_.push_back({&slot, value});

@@ -22,8 +22,15 @@ bool is_typed_number(nb::handle h) {
         PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || h.is_none()) {
         return false;
     }
-    return nb::hasattr(h, "dtype") && nb::hasattr(h, "item") && nb::hasattr(h, "ndim") &&
-           nb::cast<int>(h.attr("ndim")) == 0;
+    if (!nb::hasattr(h, "dtype") || !nb::hasattr(h, "item")) {
+        return false;
+    }
+    // Asked where nothing may be thrown, of objects of any class.
+    const nb::object ndim = nb::steal(PyObject_GetAttrString(h.ptr(), "ndim"));
+    const bool is_it =
+        ndim.is_valid() && PyLong_Check(ndim.ptr()) && PyLong_AsLong(ndim.ptr()) == 0;
+    PyErr_Clear();
+    return is_it;
 }
 
 // A class of the user's that stands for several values, as a complex number.

@@ -57,8 +57,8 @@ RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
     if (!b.defined()) {
         throw ArrayError(quoted(p) + " is an undefined Buffer");
     }
-    if (p.is_output) {
-        check_writable(b, quoted(p));
+    if (p.is_output && is_read_only(b)) {
+        throw ArrayError(quoted(p) + " is read-only, and written by the pipeline");
     }
     return {b.raw_buffer(), cuda_device_of_array(b)};
 }
