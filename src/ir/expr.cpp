@@ -38,11 +38,13 @@ Expr::Expr(const std::string &s) : Expr(StringImm::make(s)) {
 }
 
 Range::Range(const Expr &min, const Expr &extent) : min(min), extent(extent) {
-    // An undefined side leaves the range open.
-    const bool open = !min.defined() || !extent.defined();
-    internal_assert(open || (min.type() == extent.type() && min.type().is_scalar()))
-        << "a range from a min of type " << min.type() << " and an extent of type "
-        << extent.type();
+    // An undefined side leaves the range open. Who uses it converts each side to what is needed.
+    for (const Expr &side : {min, extent}) {
+        const Type t = side.defined() ? side.type() : Int(32);
+        user_assert(t.is_scalar() && t.is_int_or_uint())
+            << "a Range from a min of type " << min.type() << " and an extent of type "
+            << extent.type() << ", must be of scalar integers";
+    }
 }
 
 }  // namespace calotype

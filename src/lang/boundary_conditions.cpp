@@ -42,8 +42,21 @@ std::vector<Var> args_of(const char *what, const Func &source, const Region &bou
     return args;
 }
 
-Func map_coordinates(const char *what, const Func &source, const Region &bounds,
+// Narrower bounds as coordinates are, whose sums do not wrap where theirs do.
+Region as_coordinates(Region bounds) {
+    for (Range &r : bounds) {
+        for (Expr *side : {&r.min, &r.extent}) {
+            if (side->defined() && Int(32).can_represent(side->type())) {
+                *side = cast<int32_t>(*side);
+            }
+        }
+    }
+    return bounds;
+}
+
+Func map_coordinates(const char *what, const Func &source, const Region &given,
                      const Mapping &mapping) {
+    const Region bounds = as_coordinates(given);
     const std::vector<Var> args = args_of(what, source, bounds);
     std::vector<Expr> actual;
     for (size_t i = 0; i < args.size(); i++) {
@@ -75,7 +88,8 @@ Func repeat_edge(const Func &source, const Region &bounds) {
                            });
 }
 
-Func constant_exterior(const Func &source, const Tuple &value, const Region &bounds) {
+Func constant_exterior(const Func &source, const Tuple &value, const Region &given) {
+    const Region bounds = as_coordinates(given);
     const std::vector<Var> args = args_of("constant_exterior", source, bounds);
     user_assert(int(value.size()) == source.outputs())
         << "constant_exterior of func " << source.name() << ": " << value.size()

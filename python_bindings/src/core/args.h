@@ -55,7 +55,9 @@ bool is_type_like(nb::handle h);
 /// A Type, or bool, int and float for Bool(), Int(32) and Float(32), or numpy's dtypes.
 Type to_type(nb::handle h);
 
-/// A list of pairs of min and extent, or of Ranges; (None, None) leaves a dimension open.
+/// A Range, or a pair of min and extent, of which None leaves the range open.
+Range to_range(nb::handle h);
+/// A list of these.
 Region to_region(nb::handle h);
 
 /// A Func, or what can be read as one: an ImageParam, a Buffer.

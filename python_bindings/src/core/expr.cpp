@@ -10,6 +10,12 @@ std::string text_of(const Expr &e) {
     return e.defined() ? to_string(e) : "undefined";
 }
 
+// Of what uses a Range of a list, messages say more.
+Range checked_range(nb::handle pair) {
+    const Range r = to_range(pair);
+    return Range(r.min, r.extent);
+}
+
 }  // namespace
 
 void bind_expr(PythonModule &m) {
@@ -28,20 +34,23 @@ void bind_expr(PythonModule &m) {
     PythonClass<EvictionKey>(m, "EvictionKey", "What groups memoized results: see Func.memoize.")
         .def(
             "__init__", [](EvictionKey *k, ExprArg e) { new (k) EvictionKey(e.get()); }, "key"_a);
-    nb::class_<Range>(m, "Range", "Coordinates min, min + 1, ..., min + extent - 1.")
+    PythonClass<Range>(m, "Range", "Coordinates min, min + 1, ..., min + extent - 1.")
         .def(nb::init<>())
         .def(
             "__init__",
             [](Range *r, ExprArg min, ExprArg extent) {
-                const auto [a, b] = operands(min.object, extent.object);
-                user_assert(a.type() == b.type() && a.type().is_scalar())
-                    << "a Range from a min of type " << a.type() << " and an extent of type "
-                    << b.type() << ", must be of one type";
-                new (r) Range(a, b);
+                new (r) Range(checked_range(nb::make_tuple(min.object, extent.object)));
             },
             "min"_a, "extent"_a)
-        .def_ro("min", &Range::min)
-        .def_ro("extent", &Range::extent);
+        .def(
+            "__init__", [](Range *r, nb::tuple pair) { new (r) Range(checked_range(pair)); },
+            "pair"_a)
+        .def_rw("min", &Range::min)
+        .def_rw("extent", &Range::extent)
+        .def("__repr__", [](const Range &r) {
+            return "<calotype.Range min: " + text_of(r.min) + ", extent: " + text_of(r.extent) +
+                   ">";
+        });
 }
 
 }  // namespace calotype::python

@@ -256,23 +256,22 @@ Expr to_bound(nb::handle h) {
 
 }  // namespace
 
+Range to_range(nb::handle h) {
+    if (nb::isinstance<Range>(h)) {
+        return nb::cast<Range>(h);
+    }
+    user_assert((PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) && nb::len(h) == 2)
+        << describe(h) << " is no pair of min and extent";
+    Range r;
+    r.min = h[0].is_none() ? Expr() : to_bound(h[0]);
+    r.extent = h[1].is_none() ? Expr() : to_bound(h[1]);
+    return r;
+}
+
 Region to_region(nb::handle h) {
     Region region;
     for (nb::handle item : nb::iter(h)) {
-        if (nb::isinstance<Range>(item)) {
-            region.push_back(nb::cast<Range>(item));
-            continue;
-        }
-        user_assert((PyTuple_Check(item.ptr()) || PyList_Check(item.ptr())) && nb::len(item) == 2)
-            << describe(item) << " is no pair of min and extent";
-        Range r;
-        if (!item[0].is_none()) {
-            r.min = to_bound(item[0]);
-        }
-        if (!item[1].is_none()) {
-            r.extent = to_bound(item[1]);
-        }
-        region.push_back(r);
+        region.push_back(to_range(item));
     }
     return region;
 }

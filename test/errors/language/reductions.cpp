@@ -30,6 +30,15 @@ TEST(Reductions, bounds_of_a_constant_float) {
                          "in int32");
 }
 
+TEST(Reductions, ranges_of_floats) {
+    const Expr u8 = cast<uint8_t>(Param<int>());
+    EXPECT_COMPILE_ERROR(
+        Range(u8, 2.5f),
+        "a Range from a min of type uint8 and an extent of type float32, must be of "
+        "scalar integers");
+    EXPECT_EQ(RDom(Region{Range(u8, 300)}).x.extent().type(), Int(32));
+}
+
 TEST(Reductions, where_after_use) {
     Func f("where_used");
     RDom r(0, 10, "used_domain");
