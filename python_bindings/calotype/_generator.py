@@ -20,6 +20,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _core
+from ._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind
 from ._errors import ArgumentError, CompileError, Error
 
 __all__ = [
@@ -64,78 +65,78 @@ def _plain(value: Any) -> Any:
 class _Member:
     """What the body of a generator's class declares. Read on an instance, it is the thing itself."""
 
-    kind = ""
-    types: Optional[List[_core.Type]] = None
-    dimensions = _OPEN
-    default: Any = None
-    name = ""
+    _kind = ""
+    _types: Optional[List[_core.Type]] = None
+    _dimensions = _OPEN
+    _default: Any = None
+    _name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        self._name = name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else instance._value(self)
 
     def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError(f"'{self.name}' of a generator is defined by [], it cannot be replaced")
+        raise AttributeError(f"'{self._name}' of a generator is defined by [], it cannot be replaced")
 
     def _declaration(self) -> tuple:
-        return (self.name, self.kind, self.types, self.dimensions, self.default)
+        return (self._name, self._kind, self._types, self._dimensions, self._default)
 
 
 class GeneratorParam(_Member):
     """A value fixed when the generator runs: a bool, int, float, str or Type, as the default is."""
 
-    kind = "param"
+    _kind = "param"
 
     def __init__(self, default: Any):
-        self.default = _plain(default)
+        self._default = _plain(default)
 
     def _parse(self, text: str) -> Any:
-        if isinstance(self.default, bool):
+        if isinstance(self._default, bool):
             return text == "true"
-        if isinstance(self.default, (int, float)):
-            return type(self.default)(text)
-        return _core._type_from_name(text) if isinstance(self.default, _core.Type) else text
+        if isinstance(self._default, (int, float)):
+            return type(self._default)(text)
+        return _core._type_from_name(text) if isinstance(self._default, _core.Type) else text
 
 
 class _Buffer(_Member):
     def __init__(self, type: Any, dimensions: Optional[int]):
-        self.types = _types(type)
-        self.dimensions = _OPEN if dimensions is None else dimensions
+        self._types = _types(type)
+        self._dimensions = _OPEN if dimensions is None else dimensions
 
 
 class InputBuffer(_Buffer):
     """A buffer that the pipeline takes: an ImageParam. None leaves type or dimensions to NAME.type and
     NAME.dim."""
 
-    kind = "input_buffer"
+    _kind = "input_buffer"
 
 
 class OutputBuffer(_Buffer):
     """What the pipeline computes: a Func. Several types give it several values."""
 
-    kind = "output_buffer"
+    _kind = "output_buffer"
 
 
 class InputScalar(_Member):
     """A number that the pipeline takes: a Param."""
 
-    kind = "input_scalar"
-    dimensions = 0
+    _kind = "input_scalar"
+    _dimensions = 0
 
     def __init__(self, type: Any):
-        self.types = _types(type)
+        self._types = _types(type)
 
 
 class OutputScalar(_Member):
     """A Func without dimensions."""
 
-    kind = "output_scalar"
-    dimensions = 0
+    _kind = "output_scalar"
+    _dimensions = 0
 
     def __init__(self, type: Any):
-        self.types = _types(type)
+        self._types = _types(type)
 
 
 class GeneratorContext:
@@ -152,6 +153,9 @@ class GeneratorContext:
     def autoscheduler_params(self) -> _core.AutoschedulerParams:
         """The choice of an autoscheduler; of an empty name where there is none."""
         return self._autoscheduler
+
+    def __repr__(self) -> str:
+        return f"<calotype.GeneratorContext target({self._target})>"
 
     def __enter__(self) -> "GeneratorContext":
         _contexts().append(self)
@@ -223,10 +227,10 @@ class Generator:
 
     def _value(self, member: _Member) -> Any:
         if isinstance(member, GeneratorParam):
-            return member._parse(self._core.param_text(member.name))
-        if member.name in self._given:
-            return self._given[member.name]
-        return self._core.value_of(member.name)
+            return member._parse(self._core.param_text(member._name))
+        if member._name in self._given:
+            return self._given[member._name]
+        return self._core.value_of(member._name)
 
     # ---- what generators use ----
 
@@ -266,8 +270,8 @@ class Generator:
         added = self.__dict__.setdefault("_added", {})
         if name in added or hasattr(type(self), name):
             raise CompileError(f"generator '{self._core.name()}' has two members '{name}'")
-        member.name = name
-        self._core.add_later(name, member.kind, member.types, member.dimensions)
+        member._name = name
+        self._core.add_later(name, member._kind, member._types, member._dimensions)
         added[name] = member
 
     def target(self) -> _core.Target:
@@ -294,6 +298,24 @@ class Generator:
         """Checked when the pipeline starts; the other arguments are the text of the error."""
         self._core.add_requirement(condition, *error_args)
 
+    # ---- what tools ask of Halide's generators, as torch's compiler does ----
+
+    def _build_pipeline(self) -> _core.Pipeline:
+        return self._core.build([])
+
+    def _get_input_parameter(self, name: str) -> _core.Parameter:
+        return self._core.value_of(name).parameter()
+
+    def _get_output_func(self, name: str) -> _core.Func:
+        return self._core.value_of(name)
+
+    def _get_arginfos(self) -> List[ArgInfo]:
+        self._core.configure()
+        declared = type(self)._declarations()
+        added = [m._declaration() for m in self.__dict__.get("_added", {}).values()]
+        of_io = [d for d in declared + added if d[1] != "param"]
+        return [_arg_info(*d[:4]) for d in sorted(of_io, key=lambda d: d[1].startswith("output"))]
+
     # ---- what programs use ----
 
     def compile_to_callable(self) -> Any:
@@ -314,6 +336,12 @@ class Generator:
             self._given[name] = value
             values.append(value)
         return _outputs(core, values)
+
+
+def _arg_info(name: str, kind: str, types: Optional[List[_core.Type]], dimensions: int) -> ArgInfo:
+    direction = ArgInfoDirection.Output if kind.startswith("output") else ArgInfoDirection.Input
+    of_kind = ArgInfoKind.Buffer if kind.endswith("buffer") else ArgInfoKind.Scalar
+    return ArgInfo(name, direction, of_kind, types or [], dimensions)
 
 
 def _set_params(core: Any, params: Any) -> None:

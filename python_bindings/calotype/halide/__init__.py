@@ -8,6 +8,8 @@ from .._errors import Error as HalideError
 from .._language import *  # noqa: F403
 from .._language import __all__ as _names
 from . import imageio
+from .._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind  # noqa: F401
+from ._members import InputBuffer, InputScalar, OutputBuffer, OutputScalar  # noqa: F401
 
 
 class Tuple(tuple):
@@ -33,4 +35,6 @@ def min(*args: Any) -> _core.Expr:
     return _core.min(*_as_exprs(args))
 
 
-__all__ = [*_names, "HalideError", "Tuple", "imageio"]
+__all__ = [*_names, "ArgInfo", "ArgInfoDirection", "ArgInfoKind", "HalideError", "Tuple", "imageio"]
+
+from . import halide_  # noqa: E402, F401

@@ -15,6 +15,15 @@ from .._language import _7 as _7
 from .._language import _8 as _8
 from .._language import _9 as _9
 
+from .._arg_info import ArgInfo as ArgInfo
+from .._arg_info import ArgInfoDirection as ArgInfoDirection
+from .._arg_info import ArgInfoKind as ArgInfoKind
+from . import halide_ as halide_
+from ._members import InputBuffer as InputBuffer
+from ._members import InputScalar as InputScalar
+from ._members import OutputBuffer as OutputBuffer
+from ._members import OutputScalar as OutputScalar
+
 HalideError = Error
 
 class Tuple(tuple[Any, ...]):

@@ -6,7 +6,7 @@ namespace calotype::python {
 
 bool is_argument_like(nb::handle h) {
     return nb::isinstance<Argument>(h) || nb::isinstance<OutputImageParam>(h) ||
-           nb::isinstance<Param<>>(h);
+           nb::isinstance<Param<>>(h) || nb::isinstance<Buffer<>>(h);
 }
 
 Argument to_argument(nb::handle h) {
@@ -15,6 +15,12 @@ Argument to_argument(nb::handle h) {
     }
     if (nb::isinstance<Param<>>(h)) {
         return nb::cast<Param<>>(h);
+    }
+    if (nb::isinstance<Buffer<>>(h)) {
+        const Buffer<> &b = nb::cast<const Buffer<> &>(h);
+        user_assert(b.defined()) << "an undefined Buffer is used";
+        return Argument(b.name(), Argument::InputBuffer, b.type(), b.dimensions(),
+                        ArgumentEstimates());
     }
     return nb::cast<const OutputImageParam &>(h);
 }

@@ -28,7 +28,9 @@ void bind_expr(PythonModule &m) {
         .def("defined", [](const Expr &e) { return e.defined(); })
         .def("__str__", &text_of)
         .def("__repr__", [](const Expr &e) {
-            return "<calotype.Expr of type " + to_string(e.type()) + ": " + text_of(e) + ">";
+            return e.defined()
+                       ? "<calotype.Expr of type " + to_string(e.type()) + ": " + text_of(e) + ">"
+                       : "<undefined calotype.Expr>";
         });
     add_operators(c);
     PythonClass<EvictionKey>(m, "EvictionKey", "What groups memoized results: see Func.memoize.")

@@ -22,7 +22,7 @@ void set_range(Param<> &p, nb::handle min, nb::handle max) {
 }
 
 std::string describe_param(const Param<> &p) {
-    return "<calotype.Param '" + p.name() + "', type: " + to_string(p.type()) + ">";
+    return "<calotype.Param '" + p.name() + "' type " + to_string(p.type()) + ">";
 }
 
 void bind_constructors(PythonClass<Param<>> &c) {

@@ -133,15 +133,18 @@ void bind_multitarget(PythonClass<T> &c) {
             "filename_prefix"_a, "arguments"_a, "targets"_a, "suffixes"_a)
         .def(
             "compile_to_module",
-            [](T &t, const Arguments &args, const std::string &fn, const Target &target) {
+            [](T &t, const Arguments &args, const std::string &fn, const Target &target,
+               LinkageType linkage) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
                 std::optional<Module> module;
-                compile_files(
-                    [&] { module = p.compile_to_module(arguments, fn, aot_target(target)); });
+                compile_files([&] {
+                    module = p.compile_to_module(arguments, fn, aot_target(target), linkage);
+                });
                 return *module;
             },
-            "arguments"_a, "fn_name"_a = "", "target"_a = Target());
+            "arguments"_a, "fn_name"_a = "", "target"_a = Target(),
+            "linkage"_a = LinkageType::ExternalPlusMetadata);
 }
 
 template<typename T>

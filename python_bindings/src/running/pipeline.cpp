@@ -10,10 +10,10 @@ std::string describe_pipeline(const Pipeline &p) {
     std::string text;
     if (p.defined()) {
         for (const Func &f : p.outputs()) {
-            text += (text.empty() ? "" : ", ") + f.name();
+            text += (text.empty() ? "'" : ", '") + f.name() + "'";
         }
     }
-    return p.defined() ? "<calotype.Pipeline of " + text + ">" : "<calotype.Pipeline Pipeline()>";
+    return p.defined() ? "<calotype.Pipeline [" + text + "]>" : "<calotype.Pipeline Pipeline()>";
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 namespace calotype::python {
 
-void bind_stage(nb::module_ &m) {
+void bind_stage(PythonModule &m) {
     PythonClass<Stage> c(m, "Stage", "One definition of a Func, to be scheduled.");
-    c.def("name", &Stage::name)
+    c.def(
+         "__init__", [](Stage *s, const Func &f) { new (s) Stage(f); }, "func"_a)
+        .def("name", &Stage::name)
         .def("dump_argument_list", &Stage::dump_argument_list)
         .def("unscheduled", &Stage::unscheduled, same_object)
         .def("stage_index", &Stage::stage_index)
