@@ -293,3 +293,28 @@ def test_bounds_of_narrow_types():
     for min, extent in ((0, 2.5), (first, 0.5), ("a", 3), (x > 3, 0.1)):
         with pytest.raises((ct.CompileError, TypeError)):
             ct.Range(min, extent)
+
+
+class DtypeOfTorch:
+    """What tells one, of a library that need not be there."""
+
+    itemsize = 2
+
+    def __init__(self, name):
+        self.name = name
+
+    def to_complex(self):
+        raise NotImplementedError
+
+    def __str__(self):
+        return "torch." + self.name
+
+
+def test_dtypes_of_torch_are_types():
+    for name, t in (("uint8", ct.UInt(8)), ("bfloat16", ct.BFloat(16)), ("float64", ct.Float(64)), ("bool", ct.Bool())):
+        assert ct.ImageParam(DtypeOfTorch(name), 2).type() == t
+        assert ct.cast(DtypeOfTorch(name), 1).type() == t
+    with pytest.raises(ct.CompileError, match="there is no element type like torch.complex64"):
+        ct.ImageParam(DtypeOfTorch("complex64"), 2)
+    torch = pytest.importorskip("torch")
+    assert ct.Param(torch.int16).type() == ct.Int(16)

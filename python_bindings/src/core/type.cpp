@@ -31,8 +31,20 @@ bool is_numpy_scalar_type(nb::handle h) {
     return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") && nb::hasattr(h, "itemsize");
 }
 
+// torch.float32: a tensor has an itemsize as well.
+bool is_dtype_of_torch(nb::handle h) {
+    return nb::hasattr(h, "itemsize") && nb::hasattr(h, "to_complex");
+}
+
 Type type_of_dtype(nb::handle dtype) {
-    if (nb::cast<std::string>(nb::str(dtype)) == "bfloat16") {
+    const std::string text = nb::cast<std::string>(nb::str(dtype));
+    if (is_dtype_of_torch(dtype)) {
+        Type t;
+        user_assert(parse_type(text.substr(text.find('.') + 1), &t))
+            << "there is no element type like " << text;
+        return t;
+    }
+    if (text == "bfloat16") {
         return BFloat(16);
     }
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
@@ -41,7 +53,7 @@ Type type_of_dtype(nb::handle dtype) {
     const bool is_swapped =
         nb::hasattr(dtype, "isnative") && !nb::cast<bool>(dtype.attr("isnative"));
     user_assert(t.bits() > 0 && t.bits() <= 64 && !is_swapped)
-        << "there is no element type like " << nb::cast<std::string>(nb::str(dtype));
+        << "there is no element type like " << text;
     return t;
 }
 
@@ -65,7 +77,7 @@ bool is_type_like(nb::handle h) {
     return nb::isinstance<Type>(h) || h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) || is_numpy_scalar_type(h) ||
-           has_kind_and_itemsize(h);
+           has_kind_and_itemsize(h) || is_dtype_of_torch(h);
 }
 
 Type to_type(nb::handle h) {
