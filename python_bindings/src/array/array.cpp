@@ -102,6 +102,23 @@ int64_t in_elements(int64_t bytes, int64_t size, int dimension) {
     return bytes / size;
 }
 
+// Sizes come from whoever made the array.
+int64_t product(int64_t a, int64_t b) {
+    int64_t result = 0;
+    if (__builtin_mul_overflow(a, b, &result)) {
+        throw ArrayError("the array reaches over more bytes than there are addresses");
+    }
+    return result;
+}
+
+int64_t sum(int64_t a, int64_t b) {
+    int64_t result = 0;
+    if (__builtin_add_overflow(a, b, &result)) {
+        throw ArrayError("the array reaches over more bytes than there are addresses");
+    }
+    return result;
+}
+
 void check_dimensions(int64_t dimensions) {
     if (dimensions < 0 || dimensions > max_array_dimensions) {
         throw ArrayError("the array has " + std::to_string(dimensions) + " dimensions, at most " +
@@ -541,7 +558,7 @@ void Array::set_dense_strides() {
     int64_t next = 1;
     for (int i = dimensions - 1; i >= 0; i--) {
         stride[i] = next;
-        next *= extent[i];
+        next = product(next, extent[i]);
     }
 }
 
@@ -587,8 +604,9 @@ void Array::check_interface_memory() const {
         if (extent[i] == 0) {
             return;
         }
-        const int64_t reach = (extent[i] - 1) * stride[i] * bytes;
-        (reach < 0 ? first : last) += reach;
+        const int64_t reach = product(product(sum(extent[i], -1), stride[i]), bytes);
+        int64_t &end = reach < 0 ? first : last;
+        end = sum(end, reach);
     }
     if (first < 0 || last > view_.len) {
         throw ArrayError("the array's interface names " + std::to_string(view_.len) +
