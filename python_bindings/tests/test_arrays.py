@@ -423,3 +423,28 @@ def test_dtypes_that_come_and_go():
         assert out[2] == i
         with pytest.raises(ct.ArgumentError, match="of type int32, must have int16"):
             call(numpy.full(3, i, other), out)
+
+
+def test_arrays_with_one_coordinate_in_a_dimension():
+    """A call takes them, or not, as what the buffer protocol makes of them."""
+    np = pytest.importorskip("numpy")
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    x, y = ct.vars("x y")
+    f = ct.Func("f")
+    f[x, y] = image[x, y] + 1
+    call = f.compile_to_callable([image])
+    call(np.zeros((2, 2), np.uint8), np.zeros((2, 2), np.uint8))  # numpy's arrays are known from now on
+    whole = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    views = [whole, whole.T, np.asfortranarray(whole), whole[::2], whole[:, ::2], whole[::-1]]
+    cuts = [np.s_[:1, :], np.s_[:, :1], np.s_[:1, :1], np.s_[2:3, ::3], np.s_[::3, 2:3], np.s_[4:5, ::-1], np.s_[:0, :1]]
+
+    def outcome(array):
+        out = np.zeros(array.shape, np.uint8)
+        try:
+            call(array, out)
+        except ct.Error as error:
+            return str(error)
+        return out.tolist()
+
+    for array in [view[cut] for view in views for cut in cuts]:
+        assert outcome(array) == outcome(memoryview(array)), (array.shape, array.strides)

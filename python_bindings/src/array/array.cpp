@@ -394,8 +394,9 @@ bool Array::import_numpy(PyObject *object) {
     if (!a || a->dimensions > max_array_dimensions) {
         return false;
     }
-    // Strides of such dimensions may be anything; the buffer protocol sets them right.
-    if (std::any_of(a->extent, a->extent + a->dimensions, [](auto n) { return n < 2; })) {
+    const auto least = std::min_element(a->extent, a->extent + a->dimensions);
+    const bool has_single = a->dimensions > 0 && *least == 1;
+    if (a->dimensions > 0 && *least < 1) {
         return false;
     }
     data = a->data;
@@ -406,6 +407,14 @@ bool Array::import_numpy(PyObject *object) {
     for (int i = 0; i < dimensions; i++) {
         extent[i] = a->extent[i];
         stride[i] = in_elements(a->stride[i], bytes, i);
+    }
+    // Where there is one coordinate numpy's stride may be anything. The buffer protocol sets it right, too.
+    if (has_single && (a->flags & NumpyArray::c_contiguous)) {
+        set_dense_strides();
+    } else if (has_single && (a->flags & NumpyArray::f_contiguous)) {
+        for (int64_t i = 0, next = 1; i < dimensions; next *= extent[i++]) {
+            stride[i] = next;
+        }
     }
     return true;
 }

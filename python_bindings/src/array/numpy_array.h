@@ -19,7 +19,7 @@ struct NumpyArray {
     PyObject *base, *dtype;
     int flags;
 
-    static constexpr int writeable = 0x400;
+    static constexpr int c_contiguous = 1, f_contiguous = 2, writeable = 0x400;
     bool is_read_only() const {
         return (flags & writeable) == 0;
     }
