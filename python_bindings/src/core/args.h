@@ -64,7 +64,7 @@ Region to_region(nb::handle h);
 Func to_func(nb::handle h);
 
 bool is_argument_like(nb::handle h);
-/// An Argument, ImageParam or Param.
+/// An Argument, ImageParam, Param or constant Buffer.
 Argument to_argument(nb::handle h);
 std::vector<Argument> to_arguments(nb::handle sequence);
 
