@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
@@ -13,6 +14,7 @@
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/names.h"
+#include "lower/nest/split_loops.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -465,6 +467,12 @@ public:
 private:
     using Mutator::visit;
 
+    /// That of an async Func, and how many copies there are at a time where it is used again.
+    struct Storage {
+        std::string func;
+        Expr copies;
+    };
+
     bool is_async(const std::string &name) const {
         auto f = ctx_.env.find(name);
         return f != ctx_.env.end() && f->second.schedule().async && !forked_.contains(name);
@@ -475,11 +483,62 @@ private:
             return Mutator::visit(op);
         }
         const Expr copies = computes_again(op->name, op->body) ? Expr(1) : Expr();
-        return with(op, &Realize::body, fork(op->name, op->body, copies));
+        return with(op, &Realize::body, fork_inside({op->name, copies}, op->body));
     }
 
-    /// Whether values are computed again that iterations before may still be read: in several steps,
-    /// between which they are not what they were.
+    /// What a memoized Func needs is computed only where the Func is not found: the fork is inside of
+    /// its production, as a producer outside would wait for a consumer that never comes.
+    Stmt visit(const ProducerConsumer *op) override {
+        auto waiting = op->is_producer ? until_.find(op->name) : until_.end();
+        if (waiting == until_.end()) {
+            return Mutator::visit(op);
+        }
+        const std::vector<Storage> outside = std::exchange(here_, waiting->second);
+        const Stmt body = mutate_side(op->body);
+        here_ = outside;
+        return ProducerConsumer::make(op->name, true, body);
+    }
+
+    Stmt fork_inside(const Storage &storage, const Stmt &body) {
+        const std::string memoized = memoized_around(storage.func, body);
+        if (memoized.empty()) {
+            return fork(storage.func, body, storage.copies);
+        }
+        std::vector<Storage> &waiting = until_[memoized];
+        waiting.push_back(storage);
+        const Stmt s = mutate(body);
+        waiting.pop_back();
+        return s;
+    }
+
+    /// The outermost memoized Func whose production `func` is computed for, or "".
+    std::string memoized_around(const std::string &func, const Stmt &body) const {
+        std::string found;
+        contains<ProducerConsumer>(body, [&](const ProducerConsumer *op) {
+            const auto f = ctx_.env.find(op->name);
+            const bool is_around = op->is_producer && op->name != func && f != ctx_.env.end() &&
+                                   f->second.schedule().memoized && produces(op->body, func);
+            found = is_around ? op->name : found;
+            return is_around;
+        });
+        return found;
+    }
+
+    /// One side of a fork, or all of a production, in which others fork.
+    Stmt mutate_side(const Stmt &s) {
+        if (here_.empty()) {
+            return mutate(s);
+        }
+        const Storage next = here_.back();
+        here_.pop_back();
+        const Stmt result =
+            produces(s, next.func) ? fork(next.func, s, next.copies) : mutate_side(s);
+        here_.push_back(next);
+        return result;
+    }
+
+    /// Whether values are computed again that iterations before may still be read, and are not always
+    /// what they were: in several steps, or to fill blocks, of what is not there any more.
     bool computes_again(const std::string &name, const Stmt &body) const {
         const Function &f = ctx_.env.at(name);
         const auto moves = ctx_.moves_on.find(name);
@@ -487,7 +546,8 @@ private:
             const bool moves_on = moves != ctx_.moves_on.end() && moves->second.count(loop->name);
             return !moves_on && produces(loop->body, name);
         };
-        return (f.stages() > 1 || f.has_extern_definition()) && contains<For>(body, repeats);
+        return (f.stages() > 1 || f.has_extern_definition() || fills_blocks(f)) &&
+               contains<For>(body, repeats);
     }
 
     Stmt visit(const HoistedStorage *op) override {
@@ -504,8 +564,8 @@ private:
         const Expr copies = ring.defined() ? cast(Int(32), ring) : Expr(1);
         const Stmt body = ring.defined() ? RingBuffer(op->name, copies).mutate(op->body) : op->body;
         const ScopedBinding<> bind(hoisted_, op->name);
-        return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies)
-                                                                 : mutate(body));
+        return HoistedStorage::make(
+            op->name, is_async(op->name) ? fork_inside({op->name, copies}, body) : mutate(body));
     }
 
     /// Both sides of `body`. With `copies`, the storage inside is used again and again, that many
@@ -530,7 +590,7 @@ private:
             computed_once_.insert(name);
         }
         producer = wait_late(producer);
-        consumer = mutate(wait_late(consumer));
+        consumer = mutate_side(wait_late(consumer));
         // By now it is known how many consumers there are.
         const int consumers = consumers_.at(name);
         std::vector<std::string> all, rings, folds;
@@ -539,8 +599,9 @@ private:
             rings.push_back(names::ring_semaphore(name, i));
             folds.push_back(names::folding_semaphore(name, i));
         }
-        producer = mutate(ReplaceSemaphores({{all[0], all}, {rings[0], rings}, {folds[0], folds}})
-                              .mutate(producer));
+        const std::map<std::string, std::vector<std::string>> replaced = {
+            {all[0], all}, {rings[0], rings}, {folds[0], folds}};
+        producer = mutate_side(ReplaceSemaphores(replaced).mutate(producer));
         Stmt result = Fork::make(producer, consumer);
         for (int i = 0; i < consumers; i++) {
             result = with_semaphore(all[i], 0, result);
@@ -656,6 +717,9 @@ private:
     }
 
     LowerContext &ctx_;
+    std::map<std::string, std::vector<Storage>>
+        until_;                             ///< by the Func whose production is waited for
+    std::vector<Storage> here_;             ///< of the production that we are in
     Scope<> forked_;                        ///< Funcs of which we are on one of the sides
     Scope<> hoisted_;                       ///< Funcs in whose HoistedStorage we are
     std::set<std::string> computed_once_;   ///< async Funcs whose storage is not used again

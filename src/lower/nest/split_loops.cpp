@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/split_loops.h"
 
+#include <algorithm>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -143,6 +145,29 @@ Expr shifted_extent(const LoopGraph &graph, int loop, const Expr &extent) {
     }
     const bool shifts = s && s->kind == Split::Kind::Split && shifts_inwards(s->tail);
     return shifts ? simplify(max(extent, s->factor)) : extent;
+}
+
+static bool fills_blocks(const Function &f, const Definition &def) {
+    const LoopGraph graph(f.args(), def.schedule);
+    const bool fills =
+        std::any_of(graph.steps().begin(), graph.steps().end(), [&](const LoopStep &s) {
+            return s.kind == Split::Kind::Split && !s.divides && !is_guarded(s.tail) &&
+                   !graph.loop(s.old).is_rvar;
+        });
+    return fills || std::any_of(def.specializations.begin(), def.specializations.end(),
+                                [&](const Specialization &s) {
+                                    return s.definition && fills_blocks(f, *s.definition);
+                                });
+}
+
+bool fills_blocks(const Function &f) {
+    for (int stage = 0; stage < f.stages(); stage++) {
+        const DefinitionPtr &def = f.stage(stage);
+        if (def && fills_blocks(f, *def)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/function.h"
 #include "pipeline/loop_graph.h"
 
 namespace calotype {
@@ -34,6 +35,9 @@ SplitEffect split_loops(const std::string &func, int stage, const internal::Loop
 /// The extent of a loop, given that `extent` is required: more, where tails round up or shift. What
 /// inner loops do beyond the last block is not in it.
 Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
+
+/// Whether a stage's loops may cover more than is required of the Func.
+bool fills_blocks(const Function &f);
 
 /// What of it is due to a tail that is shifted: at least one block.
 Expr shifted_extent(const internal::LoopGraph &graph, int loop, const Expr &extent);

@@ -253,6 +253,49 @@ TEST(AsyncRings, copies_of_different_sizes) {
     }
 }
 
+/// Blocks of two rows, of which one is needed. The other one is the row before, which may not have been
+/// read yet when it is computed again, of rows of `f` that are not there any more.
+TEST(AsyncRings, blocks_over_rows_that_are_kept) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x, y) + 1;
+    h(x, y) = g(x, -y) * 2;
+    h.split(x, xo, xi, 5, TailStrategy::GuardWithIf);
+    g.store_root().compute_at(h, xo).async().vectorize(y, 2, TailStrategy::ShiftInwards);
+    f.compute_at(h, xo);
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = h.realize({17, 9});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i - 10 * j) + 2); });
+    }
+}
+
+/// A memoized Func is found from the second run on: then nothing is read of what it is made of, and no
+/// producer may wait for that.
+TEST(AsyncRings, within_what_is_memoized) {
+    for (const bool is_ring : {true, false}) {
+        Func e("e"), f("f"), g("g"), h("h");
+        e(x, y) = slowly(x + 10 * y);
+        f(x, y) = e(x, y) + 1;
+        g(x, y) = f(x, y) + f(x + 1, y) + e(x, y);
+        h(x, y) = g(x, y) + g(x, y + 1);
+        g.compute_root().memoize();
+        for (Func producer : {e, f}) {
+            producer.compute_at(g, y).async();
+            if (is_ring) {
+                producer.hoist_storage_root().ring_buffer(2);
+            } else {
+                producer.store_root().fold_storage(y, 2);
+            }
+        }
+        for (int again = 0; again < 10; again++) {
+            Buffer<int> result = h.realize({16, again < 5 ? 12 : 13});
+            result.for_each_element(
+                [&](int i, int j) { ASSERT_EQ(result(i, j), 6 * i + 60 * j + 36); });
+        }
+    }
+}
+
 /// Two rows of the consumer in each iteration, which need five of every three rows of the producer.
 TEST(AsyncFolding, windows_of_unrolled_rows) {
     Func f("f"), g("g");
