@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "pipelines/guarded_malloc.h"
+
 using namespace calotype;
 
 namespace {
@@ -137,6 +139,28 @@ TEST(Storage, OfWhatFusedLoopsRead) {
     Buffer<int> result = h.realize({32, 48, 3});
     EXPECT_LE(most_allocated, 32 * 48 * 3 * sizeof(int) + 256);
     EXPECT_EQ(result(31, 47, 2), (31 + 47 + 2) * 2 + 1);
+}
+
+// Storage and production have their conditions from what reads them, which have conditions of their own.
+TEST(Storage, IsThereWhereverItsFuncIsProduced) {
+    Var x("x"), y("y");
+    Param<int> choice("choice");
+    Func e("e"), f("f"), g("g"), h("h");
+    e(x, y) = cast<uint8_t>(x * 7 + y * 13);
+    f(x, y) = cast<int>(e(x, y)) - 2;
+    g(x, y) = select(choice > -1, f(x - 1, y) * 2, x * y);
+    h(x, y) = select(choice > 0, x + y, g(x, y + 3) * 2);
+    g.compute_at(h, x);
+    f.store_root().compute_at(g, y);
+    e.compute_at(h, y);
+    h.jit_handlers().custom_malloc = test::guarded_malloc;
+    h.jit_handlers().custom_free = test::guarded_free;
+    for (int c : {2, 1, 0, -1}) {
+        choice.set(c);
+        Buffer<int> result = h.realize({43, 16});
+        const int of_e = uint8_t(6 * 7 + 5 * 13), of_g = c > -1 ? (of_e - 2) * 2 : 7 * 5;
+        EXPECT_EQ(result(7, 2), c > 0 ? 9 : of_g * 2) << c;
+    }
 }
 
 /// Channels one after the other, and in each of them a window of rows.

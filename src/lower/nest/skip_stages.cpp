@@ -477,8 +477,9 @@ private:
             return same;
         }
         guard = uses.matters;
-        return with(op, &Realize::condition, simplify(op->condition && uses.read), &Realize::body,
-                    guarded);
+        // What an earlier round found for its storage may be less than the producer has room for now.
+        const Expr given = given_.emplace(op->name, op->condition).first->second;
+        return with(op, &Realize::condition, simplify(given && uses.read), &Realize::body, guarded);
     }
 
     Stmt visit(const For *op) override {
@@ -505,6 +506,7 @@ private:
     const LowerContext &ctx_;
     std::vector<Around> around_;
     std::map<std::string, Expr> guards_;  ///< of producers, as they stand in the code
+    std::map<std::string, Expr> given_;   ///< conditions of storage before the first round
     int kernels_ = 0;
 };
 

@@ -7,37 +7,23 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "pipelines/guarded_malloc.h"
 #include "random_run.h"
 
 namespace calotype::test {
 namespace {
 
-/// Memory in which nothing has been written looks like it.
-void *malloc_garbage(JITUserContext *, size_t size) {
-    void *p = nullptr;
-    if (posix_memalign(&p, 128, size) != 0) {
-        return nullptr;
-    }
-    std::memset(p, 0xa5, size);
-    return p;
-}
-
-void free_garbage(JITUserContext *, void *p) {
-    std::free(p);
-}
-
 /// Runs with its choice, with another, and elsewhere: what is kept from one is not for the next.
 void run_thrice(RandomRun &run) {
     const Target target = get_jit_target_from_environment();
     Pipeline pipeline = run.pipeline();
-    pipeline.jit_handlers().custom_malloc = malloc_garbage;
-    pipeline.jit_handlers().custom_free = free_garbage;
+    pipeline.jit_handlers().custom_malloc = guarded_malloc;
+    pipeline.jit_handlers().custom_free = guarded_free;
     const int other_choice = (run.p.choice + 3) % 4 - 1;
     const int offset = run.p.min_x % 2 == 0 ? 5 : -4;
     for (const auto &[choice, moved] :
