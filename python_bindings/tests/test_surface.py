@@ -55,7 +55,7 @@ NOT_IN_PYTHON = {
     "custom_lowering_passes get_jit_externs jit_handlers requirements source",
     "RDom": "domain",
     "RVar": "domain",
-    "Stage": "definition function get_schedule stage_to_schedule",
+    "Stage": "definition edit function get_schedule stage_to_schedule",
     "Target": "arch_to_name os_to_name get_features_bitset get_arm_v8_lower_bound "
     "get_d3d12compute_capability_lower_bound get_vulkan_capability_lower_bound "
     "sme_streaming_vector_bits sme_svl_feature_from_bits unsupported_part",

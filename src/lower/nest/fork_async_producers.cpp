@@ -529,11 +529,12 @@ private:
         if (here_.empty()) {
             return mutate(s);
         }
-        const Storage next = here_.back();
-        here_.pop_back();
+        const std::vector<Storage> all = here_;
+        here_.erase(here_.begin());
+        const Storage &next = all.front();
         const Stmt result =
             produces(s, next.func) ? fork(next.func, s, next.copies) : mutate_side(s);
-        here_.push_back(next);
+        here_ = all;
         return result;
     }
 
