@@ -150,8 +150,8 @@ auto fields(S &f) {
         field("extern_device_api", f.extern_device_api),
         field("extern_proxy_expr", f.extern_proxy_expr),
         field("extern_schedule", f.extern_schedule), note("wrapped", f.wrapped),
-        note("owned_wrapped", f.owned_wrapped), field("copy_to", f.copy_to),
-        field("requirements", f.requirements));
+        field("copy_to", f.copy_to), field("requirements", f.requirements),
+        note("owned_wrapped", f.owned_wrapped));
 }
 /// @}
 
