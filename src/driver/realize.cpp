@@ -111,12 +111,12 @@ void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserC
     run.check(args.call(*compiled.code));
 }
 
-/// A run with an input without memory would only ask which region of it is needed, and write nothing.
-void check_inputs(const CompiledPipeline &compiled) {
-    for (const InferredArgument &input : compiled.inputs) {
-        const bool is_buffer =
-            input.image.defined() || (input.parameter.defined() && input.parameter.is_buffer());
-        if (is_buffer) {
+/// With inputs that have memory: without, a run would only ask which region is needed, and write nothing.
+std::shared_ptr<const CompiledPipeline> compile_to_run(const Pipeline &pipeline,
+                                                       const Target &target) {
+    std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(pipeline, target);
+    for (const InferredArgument &input : compiled->inputs) {
+        if (input.arg.is_buffer()) {
             const auto *b = static_cast<const calotype_buffer_t *>(address_of_input(input));
             runtime_error_if(b->is_bounds_query())
                 << "input image " << input.arg.name
@@ -124,6 +124,7 @@ void check_inputs(const CompiledPipeline &compiled) {
                 << "an extent is 0; infer_input_bounds() asks which region is needed";
         }
     }
+    return compiled;
 }
 
 void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t *> &buffers) {
@@ -159,8 +160,7 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
     Realization r = make_outputs(*this, sizes);
     std::vector<calotype_buffer_t *> outputs = raw_buffers(r);
     const Target resolved = JitState::of(*this).resolve_target(target);
-    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, resolved);
-    check_inputs(*compiled);
+    const std::shared_ptr<const CompiledPipeline> compiled = compile_to_run(*this, resolved);
     const JITHandlers &handlers = JitState::of(*this).handlers;
     // Schedules may compute more than is asked for, which the buffers then need room for. If it is
     // less, the run says so.
@@ -195,10 +195,7 @@ void Pipeline::realize(JITUserContext *context, RealizationArg output, const Tar
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
     JitState &state = JitState::of(*this);
-    const std::shared_ptr<const CompiledPipeline> compiled =
-        compile_inferred(*this, state.resolve_target(target));
-    check_inputs(*compiled);
-    run(*compiled, state.handlers, context, outputs);
+    run(*compile_to_run(*this, state.resolve_target(target)), state.handlers, context, outputs);
 }
 
 // ---- infer_input_bounds ----

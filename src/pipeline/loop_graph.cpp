@@ -109,6 +109,14 @@ const LoopStep *LoopGraph::replaced_by(int i) const {
     return step < 0 ? nullptr : &steps_[size_t(step)];
 }
 
+const LoopStep *LoopGraph::split_of(int i) const {
+    const LoopStep *s = replaced_by(i);
+    while (s && s->kind == Split::Kind::Rename) {
+        s = replaced_by(s->outer);
+    }
+    return s && s->kind == Split::Kind::Split ? s : nullptr;
+}
+
 bool LoopGraph::is_made_of(int i, int origin) const {
     const int made_by = loop(i).made_by;
     if (i == origin || made_by < 0) {

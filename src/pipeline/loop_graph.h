@@ -68,6 +68,8 @@ public:
     int find(const std::string &var) const;
     /// The step that replaced the loop, or null.
     const LoopStep *replaced_by(int loop) const;
+    /// The split of the loop, whatever it has been renamed to, or null.
+    const LoopStep *split_of(int loop) const;
     /// True if `loop` is `origin` or was made of it, in part at least.
     bool is_made_of(int loop, int origin) const;
 

@@ -105,15 +105,9 @@ private:
 /// True if a split of the loop, with a tail that is shifted, may have a factor above the loop's extent:
 /// then it gets iterations past its end, which the split that made the loop must guard.
 bool has_too_few_blocks(int loop, const KnownExtents &extents, const LoopGraph &graph) {
-    const LoopStep *s = graph.replaced_by(loop);
-    if (!s || s->kind == Split::Kind::Fuse) {
-        return false;
-    }
-    if (s->kind == Split::Kind::Rename) {
-        return has_too_few_blocks(s->outer, extents, graph);
-    }
+    const LoopStep *s = graph.split_of(loop);
     const Expr extent = extents.constant(loop);
-    return shifts_inwards(s->tail) && !s->divides &&
+    return s && shifts_inwards(s->tail) && !s->divides &&
            !(extent.defined() && is_const_one(simplify(extent >= s->factor)));
 }
 

@@ -720,7 +720,7 @@ private:
     LowerContext &ctx_;
     std::map<std::string, std::vector<Storage>>
         until_;                             ///< by the Func whose production is waited for
-    std::vector<Storage> here_;             ///< of the production that we are in
+    std::vector<Storage> here_;             ///< of the production that we are in, outer ones first
     Scope<> forked_;                        ///< Funcs of which we are on one of the sides
     Scope<> hoisted_;                       ///< Funcs in whose HoistedStorage we are
     std::set<std::string> computed_once_;   ///< async Funcs whose storage is not used again

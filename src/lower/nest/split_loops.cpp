@@ -48,14 +48,16 @@ struct StepLoops {
     Loop old, outer, inner;
 };
 
+bool is_rounded_up(TailStrategy tail) {
+    return tail == TailStrategy::RoundUp || tail == TailStrategy::RoundUpAndBlend;
+}
+
 /// How many iterations the outer loop has. Where it is split with a tail that is shifted, at least one
 /// block, as a loop may not begin before 0: what is past the old loop's end is guarded, or its last
 /// block again. A loop that is rounded up has as many already.
 Expr extent_of_outer(const LoopGraph &graph, const Loop &old, const LoopStep &s) {
     const Expr blocks = (old.max() - old.min() + s.factor) / s.factor;
-    const bool is_rounded_up =
-        s.divides || s.tail == TailStrategy::RoundUp || s.tail == TailStrategy::RoundUpAndBlend;
-    return is_rounded_up ? blocks : shifted_extent(graph, s.outer, blocks);
+    return s.divides || is_rounded_up(s.tail) ? blocks : shifted_extent(graph, s.outer, blocks);
 }
 
 SplitEffect split(const LoopGraph &graph, const StepLoops &loops, const LoopStep &s) {
@@ -139,12 +141,8 @@ SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &gra
 }
 
 Expr shifted_extent(const LoopGraph &graph, int loop, const Expr &extent) {
-    const LoopStep *s = graph.replaced_by(loop);
-    while (s && s->kind == Split::Kind::Rename) {
-        s = graph.replaced_by(s->outer);
-    }
-    const bool shifts = s && s->kind == Split::Kind::Split && shifts_inwards(s->tail);
-    return shifts ? simplify(max(extent, s->factor)) : extent;
+    const LoopStep *s = graph.split_of(loop);
+    return s && shifts_inwards(s->tail) ? simplify(max(extent, s->factor)) : extent;
 }
 
 static bool fills_blocks(const Function &f, const Definition &def) {
@@ -171,18 +169,9 @@ bool fills_blocks(const Function &f) {
 }
 
 Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
-    const LoopStep *s = graph.replaced_by(loop);
-    if (!s || s->kind == Split::Kind::Fuse) {
-        return extent;
-    }
-    if (s->kind == Split::Kind::Rename) {
-        return covered_extent(graph, s->outer, extent);
-    }
-    if (shifts_inwards(s->tail)) {
-        return simplify(max(extent, s->factor));
-    }
-    if (s->tail != TailStrategy::RoundUp && s->tail != TailStrategy::RoundUpAndBlend) {
-        return extent;
+    const LoopStep *s = graph.split_of(loop);
+    if (!s || !is_rounded_up(s->tail)) {
+        return shifted_extent(graph, loop, extent);
     }
     const Expr blocks = (extent + s->factor - 1) / s->factor;
     return simplify(covered_extent(graph, s->outer, blocks) * s->factor);
