@@ -108,8 +108,10 @@ TEST(CommandLine, SameCommandSameBytes) {
 TEST(CommandLine, ThreadsDoNotMeet) {
     TemporaryDirectory alone, together;
     auto generate = [](const std::string &dir, int offset) {
-        return run({"-g", "brighten", "-n", "f" + std::to_string(offset), "-f", "f", "-e", "object",
-                    "-o", dir, "target=host-no_runtime", "offset=" + std::to_string(offset)})
+        const std::string text = std::to_string(offset);
+        return run({"-g", "brighten", "-n", std::string("f").append(text), "-f", "f", "-e",
+                    "object", "-o", dir, "target=host-no_runtime",
+                    std::string("offset=").append(text)})
             .code;
     };
     for (int i = 1; i <= 4; i++) {
