@@ -7,6 +7,8 @@
 // Vectors go lane by lane, as two lanes may mean the same element.
 #include <utility>
 
+#include <llvm/Analysis/ValueTracking.h>
+
 #include "codegen/atomic_update.h"
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
@@ -48,15 +50,17 @@ SimpleUpdate simple_update(const Store *op) {
 
 void FunctionEmitter::emit_node(const Atomic *op) {
     internal_assert(op->mutex_name.empty()) << "an atomic update with a mutex is not lowered";
-    const std::string before = std::exchange(atomic_producer_, op->producer_name);
+    const bool before = std::exchange(is_atomic_, true);
     emit(op->body);
-    atomic_producer_ = before;
+    is_atomic_ = before;
 }
 
-// False if the value does not depend on what is stored there: then a plain store will do.
+// False where a plain store will do: the value does not depend on what is stored there, or it is
+// memory of this thread alone, which the instructions of a GPU do not take.
 bool FunctionEmitter::emit_atomic_store(const Store *op) {
     const Expr replaced = replaced_value(op);
-    if (!replaced.defined()) {
+    const Value *memory = llvm::getUnderlyingObject(host_pointer(op->name));
+    if (!replaced.defined() || llvm::isa<llvm::AllocaInst>(memory)) {
         return false;
     }
     Type t = op->value.type().element_of();

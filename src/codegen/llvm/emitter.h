@@ -242,7 +242,7 @@ private:
     llvm::BasicBlock *error_exit_;
     llvm::PHINode *error_code_;
     Value *task_parent_ = nullptr;  ///< inside a task, what nested calls hand on
-    std::string atomic_producer_;   ///< inside Atomic, the buffer whose stores are atomic
+    bool is_atomic_ = false;        ///< inside Atomic, where stores are atomic updates
     bool strict_float_;
 };
 

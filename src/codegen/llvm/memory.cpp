@@ -437,7 +437,7 @@ void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) 
 }
 
 void FunctionEmitter::emit_node(const Store *op) {
-    if (!atomic_producer_.empty() && op->name == atomic_producer_ && emit_atomic_store(op)) {
+    if (is_atomic_ && emit_atomic_store(op)) {
         return;
     }
     Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);

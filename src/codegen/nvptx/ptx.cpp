@@ -10,6 +10,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include "codegen/nvptx/llvm_faults.h"
 #include "codegen/nvptx/ptxas_faults.h"
 #include "codegen/short_loops.h"
 #include "support/error.h"
@@ -107,6 +108,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
 
 std::string PtxWriter::text(llvm::Module &module) const {
     avoid_ptxas_faults(module);
+    avoid_llvm_faults(module);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

@@ -97,6 +97,25 @@ TEST(Ptx, VectorsOfBytesAreOneAccess) {
     EXPECT_EQ(count(ptx, "st.global.v4.u32") + count(ptx, "st.global.v2.u64"), 1) << ptx;
 }
 
+// LLVM 19 loads 16 bytes at once, aligned or not.
+TEST(Ptx, VectorsOfBytesElsewhereAreLoadedInParts) {
+    for (const int lanes : {12, 16, 24, 32}) {
+        for (const int alignment : {1, 2, 4, 8}) {
+            const std::string n = std::to_string(lanes), a = std::to_string(alignment);
+            const std::string index = "[ramp(t * " + a + ", 1, " + n + ") align(" + a + ", 0)]";
+            const std::string body = "let t = gpu_thread_index(0)\n out[ramp(t * " + n + ", 1, " +
+                                     n + ")] = src" + index + ":uint8 + src" + index + ":uint8";
+            for (const KernelArgument &src :
+                 {input("src", UInt(8), 16), output("src", UInt(8), 16)}) {
+                const std::string ptx =
+                    checked_ptx(kernel(body, {src, output("out", UInt(8), 16)}));
+                EXPECT_EQ(count(ptx, "ld.global.nc.v4") + count(ptx, "ld.global.v4"), 0) << ptx;
+                EXPECT_GE(count(ptx, "ld.global"), lanes / 8) << ptx;
+            }
+        }
+    }
+}
+
 TEST(Ptx, SharedMemoryOfConstantSizeIsAVariableOfTheBlock) {
     std::string ptx = checked_ptx(kernel(R"(
         allocate tile[float32, 128] in gpu_shared
@@ -412,6 +431,29 @@ TEST(Ptx, Atomics) {
                    {output("out", row.type)});
         EXPECT_GE(count(checked_ptx(k), row.instruction), 1) << row.update << ptx_of(k);
     }
+}
+
+// What several Funcs have in shared memory is one allocation, whose name is none of theirs.
+TEST(Ptx, AtomicsAreSuchWhateverTheNameOfTheMemory) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        allocate shared[int32, 64] in gpu_shared
+        atomic f { shared[t % 4] = shared[t % 4] + 1 }
+        out[t] = shared[t % 4])";
+    EXPECT_EQ(count(checked_ptx(kernel(body, {output("out", Int(32))})), "atom.shared.add.u32"), 1);
+}
+
+TEST(Ptx, AtomicsOnMemoryOfTheThreadArePlain) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        allocate mine[int32, 64] in stack
+        for (i, 0, 64) { mine[i] = i * t }
+        for (i, 0, n) { atomic f { mine[i % 64] = mine[i % 64] + t } }
+        out[t] = mine[t % 64])";
+    const std::string ptx =
+        checked_ptx(kernel(body, {output("out", Int(32)), scalar("n", Int(32))}));
+    EXPECT_EQ(count(ptx, "atom."), 0) << ptx;
+    EXPECT_GE(count(ptx, "st.local") + count(ptx, "st.u32"), 1) << ptx;
 }
 
 TEST(Ptx, RemaindersArePositive) {
