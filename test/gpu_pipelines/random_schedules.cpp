@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random pipelines under random GPU schedules give what a plain evaluator gives.
 //     CT_TEST_SEED=<seed>           one alone, with its directives; CT_TEST_SKIP=<n>,<n>... leaves
-//     some out CT_TEST_SEEDS=<first>,<count> many CT_TEST_PTX=<folder>          they are not run:
-//     their kernels for CUDA go there
+//     some out
+//     CT_TEST_SEEDS=<first>,<count> many
+//     CT_TEST_PTX=<folder>          they are not run: their kernels for CUDA go there, made for
+//     CT_JIT_TARGET if that has CUDA
 #include <cstdlib>
 #include <sstream>
 
@@ -40,7 +42,11 @@ void run_case(RandomCase &c) {
 
 void compile_case(RandomCase &c, uint64_t seed, const std::string &folder) {
     const std::string name = "seed" + std::to_string(seed), file = folder + "/" + name;
-    const Target cuda("x86-64-linux-cuda-cuda_capability_90-no_runtime");
+    const Target jit = get_jit_target_from_environment();
+    const Target cuda = (jit.has_feature(Target::CUDA)
+                             ? jit
+                             : Target("x86-64-linux-cuda-cuda_capability_90"))
+                            .with_feature(Target::NoRuntime);
     Pipeline p = c.pipeline();
     p.compile_to({{OutputFileType::ptx, file + ".ptx"}}, p.infer_arguments(), name, cuda);
     if (std::getenv("CT_TEST_SEED")) {
