@@ -55,8 +55,7 @@ public:
         }
         const bool square_root = op->is_intrinsic(Intrinsic::fast_inverse_sqrt);
         const bool inverse = square_root || op->is_intrinsic(Intrinsic::fast_inverse);
-        if (inverse && op->type.bits() == 32 && op->type.is_vector() &&
-            f.target().has_feature(Target::SSE41)) {
+        if (inverse && op->type.bits() == 32 && f.target().has_feature(Target::SSE41)) {
             return x86_estimate(f, f.emit(op->args[0]), square_root);
         }
         Value *tiles = emit_x86_tiles(f, op);

@@ -464,15 +464,20 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     return v ? v : match_sum_of_products(f, op);
 }
 
-namespace {
-
-/// The hardware's estimate, to 12 bits, or to 14 where AVX-512 has it.
-Value *hardware_estimate(FunctionEmitter &f, Value *v, bool square_root) {
+// To 12 bits, or to 14 where AVX-512 has it: no step of Newton's method, which takes longer than the estimate and
+// which who needs it can write.
+Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     llvm::IRBuilder<> &b = f.builder();
     const int all = lanes_of(v->getType());
     auto id = square_root ? X::x86_sse_rsqrt_ps : X::x86_sse_rcp_ps;
     int lanes = 4;
     const bool is_long = f.target().has_feature(Target::AVX512) && all >= 16;
+    if (all == 1) {
+        id = square_root ? X::x86_sse_rsqrt_ss : X::x86_sse_rcp_ss;
+        Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(v->getType(), 4));
+        vector = b.CreateInsertElement(vector, v, uint64_t(0));
+        return b.CreateExtractElement(b.CreateIntrinsic(id, {}, {vector}), uint64_t(0));
+    }
     if (is_long) {
         id = square_root ? X::x86_avx512_rsqrt14_ps_512 : X::x86_avx512_rcp14_ps_512;
         lanes = 16;
@@ -487,24 +492,6 @@ Value *hardware_estimate(FunctionEmitter &f, Value *v, bool square_root) {
         Value *none = llvm::Constant::getNullValue(piece[0]->getType());
         return b.CreateIntrinsic(id, {}, {piece[0], none, b.getInt16(0xffff)});
     });
-}
-
-}  // namespace
-
-// One step of Newton's method on the hardware's estimate.
-Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
-    llvm::IRBuilder<> &b = f.builder();
-    Value *y = hardware_estimate(f, v, square_root);
-    auto constant = [&](double x) {
-        return llvm::ConstantFP::get(v->getType(), x);
-    };
-    if (square_root) {
-        // y * (3 - v * y * y) / 2
-        Value *error = b.CreateFSub(constant(3.0), b.CreateFMul(b.CreateFMul(v, y), y));
-        return b.CreateFMul(b.CreateFMul(constant(0.5), y), error);
-    }
-    // y * (2 - v * y)
-    return b.CreateFMul(y, b.CreateFSub(constant(2.0), b.CreateFMul(v, y)));
 }
 
 }  // namespace calotype::internal

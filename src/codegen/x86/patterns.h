@@ -11,7 +11,7 @@ llvm::Value *match_x86_call(FunctionEmitter &f, const Call *op);
 llvm::Value *match_x86_sum(FunctionEmitter &f, const Add *op);
 llvm::Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op);
 
-/// 1 / v or, with `square_root`, 1 / sqrt(v) of float32 vectors to about 22 bits.
+/// 1 / v or, with `square_root`, 1 / sqrt(v) of float32 by the instruction for it, to about 12 bits.
 llvm::Value *x86_estimate(FunctionEmitter &f, llvm::Value *v, bool square_root);
 
 }  // namespace calotype::internal

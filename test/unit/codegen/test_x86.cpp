@@ -52,6 +52,30 @@ TEST(X86, StoresAroundTheCache) {
     }
 }
 
+TEST(X86, EstimatesAreTheInstructionAlone) {
+    for (int lanes : {1, 4, 8}) {
+        const Expr x = load(Float(32, lanes), "a");
+        for (const auto &[e, name] :
+             {std::pair(fast_inverse(x), "vrcp"), std::pair(fast_inverse_sqrt(x), "vrsqrt")}) {
+            const std::string text = assembly("x86-64-linux-avx2-fma", e);
+            EXPECT_EQ(count(text, name), 1u) << text;
+            EXPECT_EQ(count(text, "vmul") + count(text, "vsqrt") + count(text, "vdiv"), 0u) << text;
+        }
+    }
+}
+
+/// What is rare is asked once, and done elsewhere: the usual values are not chosen from others.
+TEST(X86, UsualExponentsAndLogarithmsChooseNothing) {
+    const Expr x = load(Float(32, 8), "a"), y = load(Float(32, 8), "b");
+    for (const auto &[e, name] : {std::pair(exp(x), ""), std::pair(log(x), "calotype.log.f32x8:"),
+                                  std::pair(pow(x, y), "calotype.pow.f32x8:")}) {
+        const std::string text = assembly("x86-64-linux-avx2-fma", e);
+        const std::string begin = text.substr(0, text.find("retq")), rare = name;
+        EXPECT_EQ(count(begin, "vblendv"), 0u) << text;
+        EXPECT_TRUE(rare.empty() || count(text, rare) == 1) << text;
+    }
+}
+
 /// The lanes of a strided store lie at constant distances of the first: no vector of indices is made.
 TEST(X86, StridedStoresTakeNoIndexOutOfAVector) {
     const Expr first = Load::make(Int(32), "a", 0, const_true(), Alignment());

@@ -106,35 +106,69 @@ Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) 
     });
 }
 
+// The function stands by itself, as its call is almost never made: what it takes for granted to be rare does not
+// take registers and time in the loop.
+Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &name,
+                               const std::vector<Value *> &args, const OfArguments &any) {
+    Value *is_rare = special->getType()->isVectorTy() ? b_.CreateOrReduce(special) : special;
+    std::string symbol = "calotype." + name + ".f" + std::to_string(type_.bits()) + "x" +
+                         std::to_string(type_.lanes());
+    llvm::Function *slow = f_.module().llvm().getFunction(symbol);
+    if (!slow) {
+        auto *type = llvm::FunctionType::get(
+            float_type_, std::vector<llvm::Type *>(args.size(), float_type_), false);
+        slow = f_.module().internal_function(symbol, type);
+        slow->addFnAttr(llvm::Attribute::NoInline);
+        slow->addFnAttr(llvm::Attribute::Cold);
+        slow->setDoesNotAccessMemory();
+        llvm::IRBuilderBase::InsertPointGuard guard(b_);
+        b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", slow));
+        std::vector<Value *> parameters;
+        for (llvm::Argument &parameter : slow->args()) {
+            parameters.push_back(&parameter);
+        }
+        b_.CreateRet(any(parameters));
+    }
+    llvm::BasicBlock *from = b_.GetInsertBlock();
+    auto *call = llvm::BasicBlock::Create(b_.getContext(), "rare", from->getParent());
+    auto *after = llvm::BasicBlock::Create(b_.getContext(), "usual", from->getParent());
+    b_.CreateCondBr(is_rare, call, after);
+    b_.SetInsertPoint(call);
+    Value *exact = b_.CreateCall(slow, args);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    llvm::PHINode *result = b_.CreatePHI(float_type_, 2);
+    result->addIncoming(usual, from);
+    result->addIncoming(exact, call);
+    return result;
+}
+
 // Adding 1.5 * 2^23 (2^52) pushes the fraction out at the right end and leaves the integer in the
 // low bits.
-Value *MathEmitter::nearest(Value *x, double factor, Value **bits) {
-    Value *magic = constant(is_double() ? 0x1.8p52 : 0x1.8p23);
+Value *MathEmitter::nearest(Value *x, double factor, Value **bits, int bias) {
+    Value *magic = constant((is_double() ? 0x1.8p52 : 0x1.8p23) + bias);
     Value *moved = multiply_add(x, constant(factor), magic);
     if (bits) {
-        *bits = b_.CreateSub(bits_of(moved), bits_of(magic));
+        *bits = bits_of(moved);
     }
     return b_.CreateFSub(moved, magic);
 }
 
 // (1 + x) * 2^n, n up to 1500 (190) away from zero: in two steps, so that the only rounding after that of the
-// sum is that of a subnormal result. The second is by 2^-512 (2^-64) where n is negative and by 2^512
-// elsewhere. Zero is chosen first: a product that underflows takes a processor a hundred cycles and more.
+// sum is that of a subnormal result. Each is by about half of n; twice the bias of an exponent has been added to
+// n's bits, so that these halves are exponents already. Zero is chosen first: a product that underflows takes
+// a processor a hundred cycles and more.
 Value *MathEmitter::scale_one_plus(Value *x, const Power &power, Value *is_zero) {
     Value *zero = constant(0.0), *whole = b_.CreateFAdd(x, constant(1.0));
     if (Value *scaled =
             f_.machine().scaled(f_, b_.CreateSelect(is_zero, zero, whole), power.n, type_)) {
         return scaled;
     }
-    const unsigned mantissa = is_double() ? 52 : 23;
-    const uint64_t one = uint64_t(is_double() ? 1023 : 127) << mantissa,
-                   most = uint64_t(is_double() ? 512 : 64) << mantissa;
-    Value *up = bits_constant(one + most), *down = bits_constant(one - most);
-    Value *first = b_.CreateAdd(b_.CreateShl(power.bits, mantissa),
-                                b_.CreateSelect(power.is_negative, up, down));
-    first = b_.CreateSelect(is_zero, zero, from_bits(first));
-    Value *second = b_.CreateSelect(power.is_negative, down, up);
-    return b_.CreateFMul(multiply_add(x, first, first), from_bits(second));
+    Value *half = b_.CreateLShr(power.bits, 1);
+    Value *first = from_bits(b_.CreateShl(half, mantissa_bits()));
+    Value *second = from_bits(b_.CreateShl(b_.CreateSub(power.bits, half), mantissa_bits()));
+    first = b_.CreateSelect(is_zero, zero, first);
+    return b_.CreateFMul(multiply_add(x, first, first), second);
 }
 
 Value *MathEmitter::clamp(Value *x, double low, double high) {
@@ -147,18 +181,14 @@ Value *MathEmitter::exp_scaled(Value *x, int exponent) {
     // Beyond these limits the result is infinity or zero; NaN passes through.
     const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
     Value *clamped = clamp(x, low_limit, high_limit);
-    Power power = {nullptr, nullptr, is_negative(x)};
-    Value *n = nearest(clamped, log2_e, &power.bits);
+    Power power;
+    Value *n = nearest(clamped, log2_e, &power.bits, 2 * exponent_bias() + exponent);
     SplitConstant parts = is_double() ? ln2_64 : ln2_32;
     Value *r = multiply_add(n, constant(-parts.high), clamped);
     r = multiply_add(n, constant(-parts.low), r);
     Value *p = kernel(r, table::exp32, table::exp64);
     p = multiply_add(b_.CreateFMul(r, r), p, r);
-    power.n = n;
-    if (exponent) {
-        power.n = b_.CreateFAdd(n, constant(exponent));
-        power.bits = b_.CreateAdd(power.bits, bits_constant(uint64_t(int64_t(exponent))));
-    }
+    power.n = exponent ? b_.CreateFAdd(n, constant(exponent)) : n;
     return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(low_limit)));
 }
 
@@ -166,35 +196,64 @@ Value *MathEmitter::exp(Value *x) {
     return exp_scaled(x, 0);
 }
 
+bool MathEmitter::split_by_instructions(Value *x, Value **m, Value **e) {
+    if (!f_.machine().split_exponent(f_, x, type_, m, e)) {
+        return false;
+    }
+    Value *is_above = b_.CreateFCmpOGE(*m, b_.CreateFMul(constant(2.0), from_bits(root_half())));
+    *m = b_.CreateSelect(is_above, b_.CreateFMul(*m, constant(0.5)), *m);
+    *e = b_.CreateSelect(is_above, b_.CreateFAdd(*e, constant(1.0)), *e);
+    return true;
+}
+
 // Without instructions for it, the exponent is shifted out; sqrt(1/2) is moved to where a mantissa
 // begins before.
 void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
-    bool d = is_double();
-    unsigned mantissa = d ? 52 : 23;
-    uint64_t one = d ? 0x3ff0000000000000 : 0x3f800000,
-             root_half = d ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-    if (f_.machine().split_exponent(f_, x, type_, m, e)) {
-        Value *root_two = from_bits(bits_constant(root_half + (uint64_t(1) << mantissa)));
-        Value *is_above = b_.CreateFCmpOGE(*m, root_two);
-        *m = b_.CreateSelect(is_above, b_.CreateFMul(*m, constant(0.5)), *m);
-        *e = b_.CreateSelect(is_above, b_.CreateFAdd(*e, constant(1.0)), *e);
+    if (split_by_instructions(x, m, e)) {
         return;
     }
-    uint64_t mantissa_mask = (uint64_t(1) << mantissa) - 1;
-    double smallest = d ? 0x1p-1022 : 0x1p-126, up = d ? 0x1p54 : 0x1p25, down = d ? -54 : -25;
-    Value *subnormal = b_.CreateFCmpOLT(x, constant(smallest));
+    const bool d = is_double();
+    double up = d ? 0x1p54 : 0x1p25, down = d ? -54 : -25;
+    Value *subnormal = b_.CreateFCmpOLT(x, smallest_normal());
     Value *scaled = b_.CreateSelect(subnormal, b_.CreateFMul(x, constant(up)), x);
-    Value *shifted = b_.CreateAdd(bits_of(scaled), bits_constant(one - root_half));
-    Value *fraction = b_.CreateAnd(shifted, bits_constant(mantissa_mask));
-    *m = from_bits(b_.CreateAdd(fraction, bits_constant(root_half)));
-    // The biased exponent below the leading bit of 2^mantissa is that integer plus 2^mantissa.
-    Value *biased = b_.CreateLShr(shifted, mantissa);
-    double base = d ? 0x1p52 : 0x1p23;
-    Value *exponent = from_bits(b_.CreateOr(biased, bits_of(constant(base))));
-    exponent = b_.CreateFSub(exponent, constant(base + (d ? 1023 : 127)));
+    Value *exponent;
+    split_normal_exponent(scaled, m, &exponent);
     exponent = b_.CreateFAdd(exponent, b_.CreateSelect(subnormal, constant(down), constant(0.0)));
     exponent = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(infinity)), exponent, x);
     *e = b_.CreateSelect(b_.CreateFCmpOEQ(x, constant(0.0)), constant(-infinity), exponent);
+}
+
+void MathEmitter::split_normal_exponent(Value *x, Value **m, Value **e) {
+    if (!is_double()) {
+        Value *exponent = b_.CreateAShr(b_.CreateSub(bits_of(x), root_half()), mantissa_bits());
+        *m = from_bits(b_.CreateSub(bits_of(x), b_.CreateShl(exponent, mantissa_bits())));
+        *e = b_.CreateSIToFP(exponent, float_type_);
+        return;
+    }
+    // Few machines convert vectors of 64-bit integers. The biased exponent below the leading bit of 2^52 is
+    // that integer plus 2^52.
+    Value *base = constant(0x1p52);
+    Value *shifted = b_.CreateAdd(bits_of(x), b_.CreateSub(bits_of(constant(1.0)), root_half()));
+    Value *fraction = b_.CreateAnd(shifted, bits_constant((uint64_t(1) << mantissa_bits()) - 1));
+    *m = from_bits(b_.CreateAdd(fraction, root_half()));
+    Value *biased = b_.CreateOr(b_.CreateLShr(shifted, mantissa_bits()), bits_of(base));
+    *e = b_.CreateFSub(from_bits(biased), constant(0x1p52 + exponent_bias()));
+}
+
+Value *MathEmitter::root_half() const {
+    return bits_constant(is_double() ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
+}
+
+Value *MathEmitter::smallest_normal() const {
+    return constant(is_double() ? 0x1p-1022 : 0x1p-126);
+}
+
+// Of positive numbers integers are in the same order as the floats whose bits they are; those of negative ones,
+// of zero and of subnormal numbers are less, and those of infinity and NaN more.
+Value *MathEmitter::is_not_normal(Value *x) {
+    Value *least = bits_of(smallest_normal());
+    Value *count = b_.CreateSub(bits_of(constant(infinity)), least);
+    return b_.CreateICmpUGE(b_.CreateSub(bits_of(x), least), count);
 }
 
 // log(2^e (1 + f)) of float64, with s = f / (2 + f): log(1 + f) = 2 s + s^3 P(s^2), written as f minus
@@ -218,13 +277,29 @@ Value *MathEmitter::log_by_polynomial(Value *f, Value *e) {
     return multiply_add(e, constant(ln2_32.high), sum);
 }
 
-Value *MathEmitter::log(Value *x) {
+Value *MathEmitter::log_of_parts(Value *m, Value *e) {
+    Value *f = b_.CreateFSub(m, constant(1.0));
+    return is_double() ? log_by_quotient(f, e) : log_by_polynomial(f, e);
+}
+
+Value *MathEmitter::unless_negative(Value *x, Value *result) {
+    return b_.CreateSelect(b_.CreateFCmpOLT(x, constant(0.0)), constant(__builtin_nan("")), result);
+}
+
+Value *MathEmitter::log_of_any(Value *x) {
     Value *m, *e;
     split_exponent(x, &m, &e);
-    Value *f = b_.CreateFSub(m, constant(1.0));
-    Value *result = is_double() ? log_by_quotient(f, e) : log_by_polynomial(f, e);
-    Value *is_below_zero = b_.CreateFCmpOLT(x, constant(0.0));
-    return b_.CreateSelect(is_below_zero, constant(__builtin_nan("")), result);
+    return unless_negative(x, log_of_parts(m, e));
+}
+
+Value *MathEmitter::log(Value *x) {
+    Value *m, *e;
+    if (split_by_instructions(x, &m, &e)) {
+        return unless_negative(x, log_of_parts(m, e));
+    }
+    split_normal_exponent(x, &m, &e);
+    return unless_any(is_not_normal(x), log_of_parts(m, e), "log", {x},
+                      [&](const std::vector<Value *> &args) { return log_of_any(args[0]); });
 }
 
 // a * b exactly. Without a fused multiply-add the factors are cut in halves whose products are
@@ -256,9 +331,7 @@ Value *MathEmitter::exact_difference(Value *c, Value *a, Value *b) {
 
 // log2(x) of x >= 0 to six bits more than the type has, as log() but with the errors of s and of the
 // sums kept. The second part is what is left of no rounded sum: it may be a fiftieth of the first.
-MathEmitter::Pair MathEmitter::log2_pair(Value *x) {
-    Value *m, *e;
-    split_exponent(x, &m, &e);
+MathEmitter::Pair MathEmitter::log2_pair(Value *m, Value *e) {
     Value *one = constant(1.0), *f = b_.CreateFSub(m, one), *d = b_.CreateFAdd(m, one);
     Value *d_low = b_.CreateFSub(m, b_.CreateFSub(d, one));
     Value *inverse = b_.CreateFDiv(one, d);
@@ -313,30 +386,51 @@ Value *MathEmitter::pow_specials(Value *magnitude, Value *x, Value *y) {
     return b_.CreateSelect(is_one, one, result);
 }
 
-// |x|^y = 2^(y log2|x|), the product to twice the digits.
-Value *MathEmitter::pow_magnitude(Value *x, Value *y) {
-    Pair l = log2_pair(absolute(x));
+// y (l + l'), the product to twice the digits.
+MathEmitter::Pair MathEmitter::times(Value *y, const Pair &l) {
     Pair product = two_product(y, l.high);
-    return exp2(product.high, multiply_add(y, l.low, product.low));
+    return {product.high, multiply_add(y, l.low, product.low)};
 }
 
-// 2^(x + low), with low up to a fiftieth of x, or any if x is out of range: x + low = n + r.
+// 2^(x + low), with low up to a fiftieth of x, or any if x is out of range.
 Value *MathEmitter::exp2(Value *x, Value *low) {
     const double limit = is_double() ? 1100.0 : 160.0;
     Value *clamped = clamp(x, -limit, limit);
-    Value *in_range = b_.CreateFCmpOEQ(clamped, x);
-    low = b_.CreateSelect(in_range, low, constant(0.0));
-    Value *sum = b_.CreateFAdd(clamped, low);
-    low = b_.CreateFSub(low, b_.CreateFSub(sum, clamped));
-    Power power = {nullptr, nullptr, is_negative(x)};
-    power.n = nearest(sum, 1.0, &power.bits);
-    Value *r = b_.CreateFAdd(b_.CreateFSub(sum, power.n), low);
-    Value *p = multiply_add(r, kernel(r, table::exp2_32, table::exp2_64), constant(ln2));
-    return scale_one_plus(b_.CreateFMul(r, p), power, b_.CreateFCmpOLT(x, constant(-limit)));
+    low = b_.CreateSelect(b_.CreateFCmpOEQ(clamped, x), low, constant(0.0));
+    Power power;
+    Value *p = exp2_less_one(clamped, low, 2 * exponent_bias(), &power);
+    return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(-limit)));
 }
 
+// x + low = n + r, and 2^r - 1.
+Value *MathEmitter::exp2_less_one(Value *x, Value *low, int bias, Power *power) {
+    Value *sum = b_.CreateFAdd(x, low);
+    power->n = nearest(sum, 1.0, &power->bits, bias);
+    Value *r = b_.CreateFAdd(b_.CreateFSub(x, power->n), low);
+    Value *p = multiply_add(r, kernel(r, table::exp2_32, table::exp2_64), constant(ln2));
+    return b_.CreateFMul(r, p);
+}
+
+Value *MathEmitter::pow_of_any(Value *x, Value *y) {
+    Value *m, *e;
+    split_exponent(absolute(x), &m, &e);
+    const Pair product = times(y, log2_pair(m, e));
+    return pow_specials(exp2(product.high, product.low), x, y);
+}
+
+// |x|^y = 2^(y log2|x|). Where x is positive and normal and so is the result, nothing else is to be asked.
 Value *MathEmitter::pow(Value *x, Value *y) {
-    return pow_specials(pow_magnitude(x, y), x, y);
+    Value *m, *e;
+    split_normal_exponent(x, &m, &e);
+    const Pair product = times(y, log2_pair(m, e));
+    Power power;
+    Value *p = exp2_less_one(product.high, product.low, exponent_bias(), &power);
+    Value *scale = from_bits(b_.CreateShl(power.bits, mantissa_bits()));
+    const double limit = exponent_bias() * 31.0 / 32;  // the second part may add a fiftieth
+    Value *is_far = b_.CreateFCmpUGT(absolute(product.high), constant(limit));
+    return unless_any(
+        b_.CreateOr(is_not_normal(x), is_far), multiply_add(p, scale, scale), "pow", {x, y},
+        [&](const std::vector<Value *> &args) { return pow_of_any(args[0], args[1]); });
 }
 
 // h - 1 / (4 h) with h = exp(|x|) / 2; near zero by its own polynomial.

@@ -68,30 +68,53 @@ private:
     Value *absolute(Value *x);
     Value *with_sign_of(Value *magnitude, Value *sign);
     Value *is_negative(Value *x);
-    /// The nearest integer to x * factor, up to 2^22 (2^51) away from zero, as a float; its low bits in
-    /// *bits if not null.
-    Value *nearest(Value *x, double factor, Value **bits);
+    /// What `usual` is, but if any lane of `special` is set, what `any` makes of all lanes of the arguments.
+    /// `name` and the type say what that is.
+    using OfArguments = std::function<Value *(const std::vector<Value *> &)>;
+    Value *unless_any(Value *special, Value *usual, const std::string &name,
+                      const std::vector<Value *> &args, const OfArguments &any);
+    /// The nearest integer to x * factor, up to 2^22 (2^51) away from zero, as a float; the low bits of it plus
+    /// `bias` in *bits if not null.
+    Value *nearest(Value *x, double factor, Value **bits, int bias = 0);
+    unsigned mantissa_bits() const {
+        return is_double() ? 52 : 23;
+    }
+    int exponent_bias() const {
+        return is_double() ? 1023 : 127;
+    }
     Value *exp_scaled(Value *x, int exponent);
     Value *exp2(Value *x, Value *low);
-    /// 2^n: n as a float, the low bits of that integer, and whether it is below zero (either, if near).
+    /// 2^n: n as a float, and the bits of that integer plus the bias of an exponent or twice that.
     struct Power {
-        Value *n, *bits, *is_negative;
+        Value *n, *bits;
     };
+    Value *exp2_less_one(Value *x, Value *low, int bias, Power *power);
     Value *scale_one_plus(Value *x, const Power &power, Value *is_zero);
     Value *clamp(Value *x, double low, double high);
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too. Of 0, infinity and
     /// NaN, e is -infinity, infinity and NaN.
     void split_exponent(Value *x, Value **m, Value **e);
+    /// The same of x that is positive and normal.
+    void split_normal_exponent(Value *x, Value **m, Value **e);
+    bool split_by_instructions(Value *x, Value **m, Value **e);
+    /// The bits of sqrt(1/2).
+    Value *root_half() const;
+    Value *smallest_normal() const;
+    Value *is_not_normal(Value *x);
+    Value *log_of_parts(Value *m, Value *e);
+    Value *log_of_any(Value *x);
+    Value *unless_negative(Value *x, Value *result);
     Value *log_by_quotient(Value *f, Value *e);
     Value *log_by_polynomial(Value *f, Value *e);
-    Pair log2_pair(Value *x);
+    Pair log2_pair(Value *m, Value *e);
     Value *log_of_one_plus(Value *z);
     Value *asinh_double(Value *x);
     Value *acosh_double(Value *x);
     Value *atanh_double(Value *x);
     Pair two_product(Value *a, Value *b);
     Value *exact_difference(Value *c, Value *a, Value *b);
-    Value *pow_magnitude(Value *x, Value *y);
+    Pair times(Value *y, const Pair &l);
+    Value *pow_of_any(Value *x, Value *y);
     Value *pow_specials(Value *magnitude, Value *x, Value *y);
     void reduce_angle(Value *x, Value **r, Value **quadrant);
     void reduce_narrow_angle(Value *x, Value **r, Value **quadrant);

@@ -36,43 +36,16 @@ constexpr HalfPi half_pi_32 = {0x1.921fb6p+0, -0x1.777a5cp-25},
 
 }  // namespace
 
-// |x| > limit in any lane sends all lanes to the C library. The way there is out of line: it is
-// taken almost never.
+// |x| > limit in any lane sends all lanes to the C library.
 Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char *name) {
     Value *large = b_.CreateFCmpOGT(absolute(x), constant(limit));
-    Value *any = large->getType()->isVectorTy() ? b_.CreateOrReduce(large) : large;
-    std::string symbol = "calotype." + std::string(name) + ".f" + std::to_string(type_.bits()) +
-                         "x" + std::to_string(type_.lanes());
-    llvm::Function *slow = f_.module().llvm().getFunction(symbol);
-    if (!slow) {
-        auto *type = llvm::FunctionType::get(float_type_, {float_type_}, false);
-        slow = f_.module().internal_function(symbol, type);
-        slow->addFnAttr(llvm::Attribute::NoInline);
-        slow->addFnAttr(llvm::Attribute::Cold);
-        slow->setDoesNotAccessMemory();
-        llvm::IRBuilderBase::InsertPointGuard guard(b_);
-        b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", slow));
-        std::vector<Value *> args = {slow->getArg(0)};
-        b_.CreateRet(
-            f_.machine().has_c_library()
-                ? by_libm(name, args)
-                : f_.by_lanes(args, type_.lanes(), [&](const std::vector<Value *> &lane) {
-                      return MathEmitter(f_, type_.element_of()).of_large_angle(name, lane[0]);
-                  }));
-    }
-    llvm::Function *function = b_.GetInsertBlock()->getParent();
-    llvm::BasicBlock *from = b_.GetInsertBlock();
-    auto *call = llvm::BasicBlock::Create(b_.getContext(), "large", function);
-    auto *after = llvm::BasicBlock::Create(b_.getContext(), "reduced", function);
-    b_.CreateCondBr(any, call, after);
-    b_.SetInsertPoint(call);
-    Value *exact = b_.CreateCall(slow, {x});
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
-    llvm::PHINode *result = b_.CreatePHI(float_type_, 2);
-    result->addIncoming(fast, from);
-    result->addIncoming(exact, call);
-    return result;
+    return unless_any(large, fast, name, {x}, [&](const std::vector<Value *> &args) {
+        return f_.machine().has_c_library()
+                   ? by_libm(name, args)
+                   : f_.by_lanes(args, type_.lanes(), [&](const std::vector<Value *> &lane) {
+                         return MathEmitter(f_, type_.element_of()).of_large_angle(name, lane[0]);
+                     });
+    });
 }
 
 // Of a float32 in float64, to the digits that a result of float32 needs.
