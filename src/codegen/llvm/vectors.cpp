@@ -2,8 +2,11 @@
 // Making, taking apart and reducing vectors.
 #include <llvm/IR/Intrinsics.h>
 
+#include <algorithm>
+
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "support/error.h"
 #include "target/registers.h"
 
@@ -252,7 +255,68 @@ Value *FunctionEmitter::emit_node(const Ramp *op) {
     return add(splat(base, op->lanes), offsets, op->type);
 }
 
+namespace {
+
+/// The one vector that all parts of an interleaving are made of by taking lanes out, with the place of each lane
+/// in it; nothing if there is none.
+Expr only_source(const Shuffle *op, std::vector<int> *lanes) {
+    Expr source;
+    for (const Expr &part : op->vectors) {
+        const auto *taken = part.as<Shuffle>();
+        if (!taken || taken->vectors.size() != 1 || !taken->vectors[0].as<Variable>() ||
+            (source.defined() && !equal(source, taken->vectors[0]))) {
+            return Expr();
+        }
+        source = taken->vectors[0];
+    }
+    const int size = op->vectors[0].type().lanes();
+    for (int i : op->indices) {
+        lanes->push_back(op->vectors[size_t(i / size)].as<Shuffle>()->indices[size_t(i % size)]);
+    }
+    return source;
+}
+
+/// Lanes of a vector, a register of the result at a time; null if one of them takes lanes of more than three
+/// registers that lie side by side.
+Value *permute_by_registers(FunctionEmitter &f, Value *source, const std::vector<int> &lanes) {
+    const int bits = int(source->getType()->getScalarSizeInBits()),
+              total = lanes_of(source->getType());
+    const int size = vector_register_bits(f.target(), true) / bits;
+    std::vector<std::vector<int>> pieces;
+    std::vector<int> begins;
+    for (size_t at = 0; at < lanes.size(); at += size_t(size)) {
+        const size_t end = std::min(lanes.size(), at + size_t(size));
+        std::vector<int> piece(lanes.begin() + ptrdiff_t(at), lanes.begin() + ptrdiff_t(end));
+        const auto [least, most] = std::minmax_element(piece.begin(), piece.end());
+        const int begin = *least / size * size;
+        if (*most >= begin + 3 * size) {
+            return nullptr;
+        }
+        for (int &lane : piece) {
+            lane -= begin;
+        }
+        pieces.push_back(piece);
+        begins.push_back(begin);
+    }
+    std::vector<Value *> results;
+    for (size_t i = 0; i < pieces.size(); i++) {
+        Value *near = f.slice(source, begins[i], std::min(3 * size, total - begins[i]));
+        results.push_back(f.shuffle(near, near, pieces[i]));
+    }
+    return f.concat(results);
+}
+
+}  // namespace
+
 Value *FunctionEmitter::emit_node(const Shuffle *op) {
+    if (op->vectors.size() > 1 && op->is_interleave()) {
+        std::vector<int> lanes;
+        const Expr source = only_source(op, &lanes);
+        Value *v = source.defined() ? permute_by_registers(*this, emit(source), lanes) : nullptr;
+        if (v) {
+            return v;
+        }
+    }
     std::vector<Value *> parts;
     for (const Expr &v : op->vectors) {
         parts.push_back(emit(v));

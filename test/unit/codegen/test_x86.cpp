@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "ir/constants.h"
@@ -73,6 +74,34 @@ TEST(X86, UsualExponentsAndLogarithmsChooseNothing) {
         const std::string begin = text.substr(0, text.find("retq")), rare = name;
         EXPECT_EQ(count(begin, "vblendv"), 0u) << text;
         EXPECT_TRUE(rare.empty() || count(text, rare) == 1) << text;
+    }
+}
+
+/// Three channels in the other order, of pixels that lie one after the other in x.
+Expr with_channels_turned(const Expr &x) {
+    const Expr all = Variable::make(x.type(), "all");
+    std::vector<Expr> channels;
+    for (int c : {2, 1, 0}) {
+        channels.push_back(Shuffle::make_slice(all, c, 3, x.type().lanes() / 3));
+    }
+    return Let::make("all", x, Shuffle::make_interleave(channels));
+}
+
+TEST(X86, ChannelsThatChangePlacesAreNotTakenApart) {
+    const std::string text =
+        assembly("x86-64-linux-avx2", with_channels_turned(load(UInt(8, 48), "a")));
+    EXPECT_EQ(count(text, "vpalignr"), 0u) << text;
+    EXPECT_LE(count(text, "vpshufb"), 4u) << text;
+    std::vector<uint8_t> bytes(96 * 4);
+    std::iota(bytes.begin(), bytes.end(), uint8_t(1));
+    for (const char *target : {"x86-64-linux", "x86-64-linux-avx2"}) {
+        for (int lanes : {48, 96, 192}) {
+            const std::vector<uint8_t> turned =
+                map1<uint8_t, uint8_t>(Target(target), lanes, bytes, with_channels_turned);
+            for (size_t i = 0; i < bytes.size(); i++) {
+                ASSERT_EQ(turned[i], bytes[i + 2 - i % 3 * 2]) << i << " of " << lanes << " lanes";
+            }
+        }
     }
 }
 
