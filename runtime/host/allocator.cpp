@@ -89,10 +89,11 @@ public:
             return nullptr;
         }
         int best = -1;
-        for (int i = 0; i < count; i++) {
+        // Of equal ones the last that was in use. Most find their size there at once.
+        for (int i = count - 1; i >= 0 && (best < 0 || blocks[best].size != *size); i--) {
             const bool fits = blocks[i].size >= *size && blocks[i].size / 4 < *size;
-            if (fits && (best < 0 || blocks[i].size <= blocks[best].size)) {
-                best = i;  // of equal ones the last that was in use
+            if (fits && (best < 0 || blocks[i].size < blocks[best].size)) {
+                best = i;
             }
         }
         void *address = nullptr;
