@@ -65,14 +65,14 @@ TEST(X86, EstimatesAreTheInstructionAlone) {
     }
 }
 
-/// What is rare is asked once, and done elsewhere: the usual values are not chosen from others.
+/// What is rare is asked once, and done elsewhere: the usual values are not chosen from others, but powers of zero.
 TEST(X86, UsualExponentsAndLogarithmsChooseNothing) {
     const Expr x = load(Float(32, 8), "a"), y = load(Float(32, 8), "b");
     for (const auto &[e, name] : {std::pair(exp(x), ""), std::pair(log(x), "calotype.log.f32x8:"),
                                   std::pair(pow(x, y), "calotype.pow.f32x8:")}) {
         const std::string text = assembly("x86-64-linux-avx2-fma", e);
         const std::string begin = text.substr(0, text.find("retq")), rare = name;
-        EXPECT_EQ(count(begin, "vblendv"), 0u) << text;
+        EXPECT_LE(count(begin, "vblendv"), rare.find("pow") == std::string::npos ? 0u : 1u) << text;
         EXPECT_TRUE(rare.empty() || count(text, rare) == 1) << text;
     }
 }

@@ -418,18 +418,24 @@ Value *MathEmitter::pow_of_any(Value *x, Value *y) {
     return pow_specials(exp2(product.high, product.low), x, y);
 }
 
-// |x|^y = 2^(y log2|x|). Where x is positive and normal and so is the result, nothing else is to be asked.
+// |x|^y = 2^(y log2|x|). Where x is positive and normal and so is the result, nothing else is to be asked; images
+// have many zeros, whose powers are zero if y is positive.
 Value *MathEmitter::pow(Value *x, Value *y) {
-    Value *m, *e;
-    split_normal_exponent(x, &m, &e);
+    Value *zero = constant(0.0), *m, *e;
+    Value *is_zero = b_.CreateICmpEQ(bits_of(x), bits_constant(0));  // and not -0
+    Value *base = b_.CreateSelect(is_zero, constant(1.0), x);
+    Value *is_unusual = b_.CreateAnd(is_zero, b_.CreateFCmpULE(y, zero));
+    is_unusual = b_.CreateOr(is_unusual, is_not_normal(base));
+    split_normal_exponent(base, &m, &e);
     const Pair product = times(y, log2_pair(m, e));
     Power power;
     Value *p = exp2_less_one(product.high, product.low, exponent_bias(), &power);
     Value *scale = from_bits(b_.CreateShl(power.bits, mantissa_bits()));
     const double limit = exponent_bias() * 31.0 / 32;  // the second part may add a fiftieth
     Value *is_far = b_.CreateFCmpUGT(absolute(product.high), constant(limit));
+    Value *power_of_x = b_.CreateSelect(is_zero, zero, multiply_add(p, scale, scale));
     return unless_any(
-        b_.CreateOr(is_not_normal(x), is_far), multiply_add(p, scale, scale), "pow", {x, y},
+        b_.CreateOr(is_unusual, is_far), power_of_x, "pow", {x, y},
         [&](const std::vector<Value *> &args) { return pow_of_any(args[0], args[1]); });
 }
 
