@@ -44,12 +44,8 @@ private:
         case NodeKind::Variable:
         case NodeKind::Let:
             return 0;
-        case NodeKind::Cast: {
-            const Type from = e.as<Cast>()->value.type();
-            const bool same =
-                from.bits() == e.type().bits() && !from.is_float() && !e.type().is_float();
-            return same ? 0 : std::max(registers(e.type()), registers(from));
-        }
+        case NodeKind::Cast:
+            return conversion(e.as<Cast>());
         case NodeKind::Mul:
             return (is_long_product(e.as<Mul>()) ? 2 : 1) * registers(e.type());
         case NodeKind::Div:
@@ -87,6 +83,18 @@ private:
         return !op->type.is_float() && op->type.bits() >= 32 &&
                !(op->type.bits() == 32 && lossless_cast(narrow, op->a).defined() &&
                  lossless_cast(narrow, op->b).defined());
+    }
+
+    /// What is not the first part of a register is moved before it is made wider, unless it is loaded from there.
+    int conversion(const Cast *op) const {
+        const Type from = op->value.type(), to = op->type;
+        if (from.bits() == to.bits() && !from.is_float() && !to.is_float()) {
+            return 0;
+        }
+        const int least = std::min(registers(to), registers(from)),
+                  most = std::max(registers(to), registers(from));
+        const bool moves = to.bits() > from.bits() && !op->value.as<Load>();
+        return moves ? 2 * most - least : most;
     }
 
     template<typename T>
