@@ -16,6 +16,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/opaque_choices.h"
 #include "codegen/short_loops.h"
+#include "codegen/x86/comparisons.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -191,6 +192,9 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }
     make_choices_opaque(*copy);
+    if (target.arch == Target::X86) {
+        compare_by_known_extremes(*copy);
+    }
     drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);

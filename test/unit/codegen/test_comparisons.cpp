@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Comparisons of unsigned lanes beside the smaller or the larger of both.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "ir/constants.h"
+#include "unit/codegen/kernel.h"
+
+namespace calotype::internal {
+namespace {
+
+ptrdiff_t count(const std::string &text, const char *instruction) {
+    const std::regex pattern(instruction);
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), pattern),
+                         std::sregex_iterator());
+}
+
+Expr load(Type t, const char *name) {
+    return Load::make(t, name, Ramp::make(0, 1, t.lanes()), const_true(t.lanes()), Alignment());
+}
+
+/// The smaller (larger) of a and b, and 40 more if that is a, as where its place is looked for.
+Expr extreme_and_place(const Expr &a, const Expr &b, bool larger) {
+    const Expr extreme = larger ? max(a, b) : min(a, b);
+    const Expr is_a = larger ? b < a : a < b;
+    return extreme + select(is_a, make_const(a.type(), 40), make_const(a.type(), 0));
+}
+
+TEST(Comparisons, TakeTheExtremeThatIsThereAnyway) {
+    for (const auto &[type, letter] :
+         {std::pair(UInt(8, 32), "b"), std::pair(UInt(16, 16), "w"), std::pair(UInt(32, 8), "d")}) {
+        for (bool larger : {false, true}) {
+            const Expr e = extreme_and_place(load(type, "a"), load(type, "b"), larger);
+            const int lanes = type.lanes();
+            Stmt store =
+                Store::make("out", e, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
+            LoweredModule module = one_function(
+                {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store);
+            const std::string text = CompiledModule(module, Target("x86-64-linux-avx2")).assembly();
+            EXPECT_EQ(count(text, "vpminu"), larger ? 0 : 1) << letter << text;
+            EXPECT_EQ(count(text, "vpmaxu"), larger ? 1 : 0) << letter << text;
+        }
+    }
+}
+
+TEST(Comparisons, AreExactEitherWay) {
+    std::vector<uint8_t> a(256 * 256), b(256 * 256);
+    for (size_t i = 0; i < a.size(); i++) {
+        a[i] = uint8_t(i), b[i] = uint8_t(i / 256);
+    }
+    for (const char *target : {"x86-64-linux", "x86-64-linux-sse41", "x86-64-linux-avx2"}) {
+        for (bool larger : {false, true}) {
+            const std::vector<uint8_t> got = map2<uint8_t, uint8_t, uint8_t>(
+                Target(target), 32, a, b,
+                [&](const Expr &x, const Expr &y) { return extreme_and_place(x, y, larger); });
+            for (size_t i = 0; i < a.size(); i++) {
+                const int extreme = larger ? std::max(a[i], b[i]) : std::min(a[i], b[i]);
+                const bool is_a = larger ? b[i] < a[i] : a[i] < b[i];
+                ASSERT_EQ(got[i], uint8_t(extreme + is_a * 40)) << int(a[i]) << " " << int(b[i]);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace calotype::internal
