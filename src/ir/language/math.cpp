@@ -238,7 +238,8 @@ Expr fast_log(const Expr &x) {
 
 // exp x = 2^(n - 1) * 2 exp r with n = round(x / log 2). The limits of x are where n - 1 has the
 // biased exponents of zero and of infinity. Added to 1.5 * 2^23 + 126, n is rounded, and the last eight bits of
-// the sum are that exponent. The nearest number to log 2 is near enough: 127 times its error are 3e-7.
+// the sum are that exponent. The nearest number to log 2 is near enough: 127 times its error are 3e-7, and where the product
+// is rounded, half a unit of the last place of x.
 Expr fast_exp(const Expr &x) {
     check_float32("fast_exp", x);
     const Expr limited = clamp(x, -87.4f, 89.5f);
