@@ -237,8 +237,8 @@ Expr fast_log(const Expr &x) {
 }
 
 // exp x = 2^(n - 1) * 2 exp r with n = round(x / log 2). The limits of x are where n - 1 has the
-// biased exponents of zero and of infinity. The nearest number to log 2 is near enough: 127 times its error are 3e-7, and where the product
-// is rounded, half a unit of the last place of x.
+// biased exponents of zero and of infinity. The nearest number to log 2 is near enough: 127 times its error are 3e-7, and
+// where the product is rounded, half a unit of the last place of x.
 Expr fast_exp(const Expr &x) {
     check_float32("fast_exp", x);
     const Expr limited = clamp(x, -87.4f, 89.5f);
