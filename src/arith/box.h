@@ -96,6 +96,12 @@ std::map<std::string, Box> boxes_touched(const Stmt &s,
                                          const FuncValueBounds &funcs = {});
 
 /// The same for some names; costs no more than what these depend on.
+std::map<std::string, Box> boxes_required(const Stmt &s, const std::set<std::string> &names,
+                                          const Scope<Interval> &vars = Scope<Interval>(),
+                                          const FuncValueBounds &funcs = {});
+std::map<std::string, Box> boxes_provided(const Stmt &s, const std::set<std::string> &names,
+                                          const Scope<Interval> &vars = Scope<Interval>(),
+                                          const FuncValueBounds &funcs = {});
 std::map<std::string, Box> boxes_touched(const Stmt &s, const std::set<std::string> &names,
                                          const Scope<Interval> &vars = Scope<Interval>(),
                                          const FuncValueBounds &funcs = {});

@@ -11,10 +11,10 @@ namespace calotype::internal {
 
 namespace {
 
-/// Whether expressions call the Func; each shared node is looked at once.
-class CallsFunc {
+/// Whether expressions call one of the Funcs; each shared node is looked at once.
+class CallsFuncs {
 public:
-    explicit CallsFunc(const std::string &name) : name_(name) {
+    explicit CallsFuncs(const std::set<std::string> &names) : names_(names) {
     }
 
     bool in(const Expr &e) {
@@ -22,7 +22,7 @@ public:
         if (known != known_.end()) {
             return known->second;
         }
-        Search search(name_);
+        Search search(names_);
         search(e);
         known_.emplace(e.get(), search.found);
         return search.found;
@@ -31,29 +31,29 @@ public:
 private:
     class Search : public GraphVisitor {
     public:
-        explicit Search(const std::string &name) : name_(name) {
+        explicit Search(const std::set<std::string> &names) : names_(names) {
         }
         bool found = false;
 
     private:
         using GraphVisitor::visit;
         void visit(const Call *op) override {
-            found = found || op->name == name_;
+            found = found || names_.count(op->name);
             if (!found) {
                 GraphVisitor::visit(op);
             }
         }
-        const std::string &name_;
+        const std::set<std::string> &names_;
     };
 
-    const std::string &name_;
+    const std::set<std::string> &names_;
     std::unordered_map<const ExprNode *, bool> known_;
 };
 
 /// Statements are rebuilt from the inside out, so that it is known which lets are needed.
 class UsesOf : public StmtMutator {
 public:
-    explicit UsesOf(const std::string &name) : name_(name), calls_(name) {
+    explicit UsesOf(const std::set<std::string> &names) : names_(names), calls_(names) {
     }
 
 private:
@@ -87,7 +87,7 @@ private:
     }
 
     Stmt visit(const Provide *op) override {
-        bool used = op->name == name_ || calls_.in(op->predicate);
+        bool used = names_.count(op->name) || calls_.in(op->predicate);
         for (const std::vector<Expr> *list : {&op->values, &op->args}) {
             for (const Expr &e : *list) {
                 used = used || calls_.in(e);
@@ -151,15 +151,19 @@ private:
         return body.defined() ? Atomic::make(op->producer_name, op->mutex_name, body) : body;
     }
 
-    const std::string &name_;
-    CallsFunc calls_;
+    const std::set<std::string> &names_;
+    CallsFuncs calls_;
     Variables variables_;
 };
 
 }  // namespace
 
 Stmt slice_for_func(const std::string &name, const Stmt &s) {
-    return UsesOf(name).mutate(s);
+    return slice_for_funcs({name}, s);
+}
+
+Stmt slice_for_funcs(const std::set<std::string> &names, const Stmt &s) {
+    return UsesOf(names).mutate(s);
 }
 
 }  // namespace calotype::internal

@@ -35,7 +35,7 @@ std::atomic<uint64_t> allocations{0};
 namespace calotype {
 namespace {
 
-Var x("x"), y("y"), xo("xo"), xi("xi");
+Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
 
 std::string name(const char *base, int i) {
     std::string result = base;
@@ -224,11 +224,20 @@ Pipeline consumers_inside_tiles(int n) {
         f[i](x, y) = i == 0 ? x + y * 3 : f[i - 1](x - 1, y) + f[i - 1](x + 1, y + 1);
     }
     Func out = f.back();
-    out.tile(x, y, xo, y, xi, Var("yi"), 64, 64);
+    out.tile(x, y, xo, y, xi, yi, 64, 64);
     for (size_t i = 0; i < size_t(n); i++) {
         f[i].compute_at(out, xo).vectorize(x, 8);
     }
     return Pipeline(out);
+}
+
+Pipeline windows_inside_tiles(int n) {
+    return stencils(n, [](Func f, Func out, size_t number) {
+        if (number == 0) {
+            out.tile(x, y, xo, yo, xi, yi, 64, 64);
+        }
+        f.store_at(out, xo).compute_at(out, yi).vectorize(x, 8);
+    });
 }
 
 Pipeline asynchronous(int n) {
@@ -269,6 +278,8 @@ void PrintTo(const Kind &kind, std::ostream *out) {
 
 /// A little more than 2, for n log n, and what of the work does not depend on n is left out.
 constexpr double linear = 2.6;
+/// With a quadratic part that is small.
+constexpr double nearly_linear = 2.9;
 /// Each storage looks through what the stages within it do, so far.
 constexpr double quadratic = 4.4;
 
@@ -294,8 +305,8 @@ TEST_P(CompileWork, grows_hardly_faster_than_the_pipeline) {
 const std::vector<Kind> kinds = {
     {"inlined_chain", inlined_chain, 8, linear},
     {"stored_stencils", stored_stencils, 8, linear},
-    {"sliding_windows", sliding_windows, 8, quadratic},
-    {"folded_vectors", folded_vectors, 8, quadratic},
+    {"sliding_windows", sliding_windows, 8, nearly_linear},
+    {"folded_vectors", folded_vectors, 8, nearly_linear},
     {"updates", updates, 16, linear},
     {"updates_of_a_window", updates_of_a_window, 16, linear},
     {"scattered_updates", scattered_updates, 16, linear},
@@ -308,6 +319,7 @@ const std::vector<Kind> kinds = {
     {"tuples", tuples, 8, linear},
     {"loops_in_common", loops_in_common, 8, quadratic},
     {"consumers_inside_tiles", consumers_inside_tiles, 8, linear},
+    {"windows_inside_tiles", windows_inside_tiles, 8, linear},
     {"asynchronous", asynchronous, 4, quadratic},
     {"unrolled", unrolled, 8, linear},
     {"wrappers", wrappers, 8, linear},

@@ -525,6 +525,18 @@ std::map<std::string, Box> boxes_touched(const Stmt &s, const Scope<Interval> &v
     return find_boxes(s, Access::Both, vars, funcs);
 }
 
+std::map<std::string, Box> boxes_required(const Stmt &s, const std::set<std::string> &names,
+                                          const Scope<Interval> &vars,
+                                          const FuncValueBounds &funcs) {
+    return BoxFinder(s, {Access::Reads, &names}, vars, funcs).result();
+}
+
+std::map<std::string, Box> boxes_provided(const Stmt &s, const std::set<std::string> &names,
+                                          const Scope<Interval> &vars,
+                                          const FuncValueBounds &funcs) {
+    return BoxFinder(s, {Access::Writes, &names}, vars, funcs).result();
+}
+
 std::map<std::string, Box> boxes_touched(const Stmt &s, const std::set<std::string> &names,
                                          const Scope<Interval> &vars,
                                          const FuncValueBounds &funcs) {

@@ -363,9 +363,30 @@ bool CodeBounds::depends_only_on_limited_let(const Expr &e) const {
     return only;
 }
 
+/// True of what has one value for all of the code.
+bool CodeBounds::is_fixed(const Expr &e) const {
+    const std::vector<std::string> names = free_variables(e);
+    return std::all_of(names.begin(), names.end(), [&](const std::string &name) {
+        const Interval *i = scope_.find(name);
+        return !i || i->is_single_point();
+    });
+}
+
+/// A variable moved by what is fixed: its bounds are those of the variable, moved.
+bool CodeBounds::is_moved_variable(const Expr &e) const {
+    if (const Add *op = e.as<Add>()) {
+        return is_fixed(op->b)   ? is_moved_variable(op->a)
+               : is_fixed(op->a) ? is_moved_variable(op->b)
+                                 : false;
+    } else if (const Sub *op = e.as<Sub>()) {
+        return is_fixed(op->b) && is_moved_variable(op->a);
+    }
+    return e.as<Variable>();
+}
+
 Interval CodeBounds::cancelling_bounds(const Expr &e) {
     const Interval plain = uncorrelated_bounds(e);
-    if (plain.is_single_point() || !is_index(e) || !may_cancel(e) ||
+    if (plain.is_single_point() || !is_index(e) || is_moved_variable(e) || !may_cancel(e) ||
         depends_only_on_limited_let(e)) {
         return plain;
     }

@@ -129,6 +129,8 @@ private:
     bool may_cancel(const Expr &e) const;
     Expr expand_lets(const Expr &e, bool *cancelled, Expansion how = Expansion::Full) const;
     Interval uncorrelated_bounds(const Expr &e);
+    bool is_fixed(const Expr &e) const;
+    bool is_moved_variable(const Expr &e) const;
     bool depends_only_on_limited_let(const Expr &e) const;
     Interval cancelling_bounds(const Expr &e);
     Interval at_ends_of(const UnevenLoop &loop, const Expr &e, const Interval &known) const;

@@ -2,6 +2,9 @@
 #include "lower/bounds/bound_allocations.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "arith/box.h"
 #include "arith/simplify.h"
@@ -27,8 +30,7 @@ public:
 
 protected:
     Stmt visit(const Realize *op) override {
-        const Stmt uses = slice_for_func(op->name, op->body);
-        Box box = box_touched(uses, op->name, Scope<Interval>(), ctx_.func_bounds);
+        Box box = take_box(op);
         if (const ProducerConsumer *production = first_production(op)) {
             keep_to_production(ctx_.env.at(op->name), production->body, &box);
         }
@@ -59,6 +61,24 @@ protected:
     }
 
 private:
+    /// What is touched of the Func inside. Storage that is made at the same place is looked at
+    /// together: a chain of windows depends on the same lets.
+    Box take_box(const Realize *op) {
+        if (!boxes_.count(op->name)) {
+            std::set<std::string> names;
+            const Realize *innermost = op;
+            for (const Realize *r = op; r; r = r->body.as<Realize>()) {
+                names.insert(r->name);
+                innermost = r;
+            }
+            boxes_ = boxes_touched(slice_for_funcs(names, innermost->body), names,
+                                   Scope<Interval>(), ctx_.func_bounds);
+        }
+        Box result = std::move(boxes_[op->name]);
+        boxes_.erase(op->name);
+        return result;
+    }
+
     /// What of a memoized Func is computed, for the key of the cache. More is allocated where uses
     /// may touch more than they need.
     Stmt computed(const Function &f, const Realize *op, const Box &touched) const {
@@ -127,6 +147,7 @@ private:
     }
 
     LowerContext &ctx_;
+    std::map<std::string, Box> boxes_;  ///< of the Realizes directly inside of the one at hand
 };
 
 }  // namespace

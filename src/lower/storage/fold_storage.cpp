@@ -35,6 +35,7 @@
 #include "lower/select_question.h"
 #include "lower/storage/fold_headers.h"
 #include "lower/storage/handle_names.h"
+#include "lower/storage/loop_boxes.h"
 #include "lower/storage/written_size.h"
 #include "runtime/abi/threads.h"
 
@@ -195,8 +196,9 @@ public:
     /// If `explicit_only`, only dimensions for which the schedule gives a factor are folded.
     /// `known`: around the storage.
     FoldFunc(const Function &f, const Realize *storage, const KnownHere &known, bool explicit_only,
-             LowerContext &ctx)
-        : f_(f), storage_(storage), known_(known), explicit_only_(explicit_only), ctx_(ctx) {
+             LoopBoxes &boxes, LowerContext &ctx)
+        : f_(f), storage_(storage), known_(known), explicit_only_(explicit_only), boxes_(boxes),
+          ctx_(ctx) {
     }
 
     std::optional<Fold> fold;
@@ -319,11 +321,9 @@ private:
         if (runs_once(op)) {
             return with_body(op, search(op->body));
         }
-        const Stmt uses = slice_for_func(f_.name(), op->body);
-        const Box provided = box_provided(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
-        const Box required = box_required(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
+        const auto [provided, required] = boxes_.of(op, f_.name());
         const Box touched = box_union(provided, required);
-        const auto is_self_contained = [&] {
+        const auto is_self_contained = [&, &provided = provided, &required = required] {
             return contains_all(provided, required);
         };
         if (scheduled_windows_rest(op, touched) && is_self_contained()) {
@@ -593,6 +593,7 @@ private:
     const Realize *storage_;
     KnownHere known_;
     const bool explicit_only_;
+    LoopBoxes &boxes_;
     LowerContext &ctx_;
     std::string last_window_;
     Expr initial_window_;
@@ -601,7 +602,8 @@ private:
 class Folder : public StmtMutator {
 public:
     Folder(LowerContext &ctx, std::unordered_set<std::string> handles)
-        : ctx_(ctx), handles_(std::move(handles)), known_(ctx.ranges_of_parameters()) {
+        : ctx_(ctx), handles_(std::move(handles)), known_(ctx.ranges_of_parameters()),
+          boxes_(ctx.func_bounds) {
     }
 
 private:
@@ -618,13 +620,19 @@ private:
     }
 
     Stmt visit(const Realize *op) override {
-        const Stmt body = mutate(op->body);
         auto it = ctx_.env.find(op->name);
         const bool explicit_only = it != ctx_.env.end() && has_explicit_fold(it->second);
-        if (it == ctx_.env.end() || !can_fold(it->second, body, explicit_only)) {
-            return with_body(op, op->bounds, body);
+        if (it == ctx_.env.end() || !can_fold(it->second, op->body, explicit_only)) {
+            return with_body(op, op->bounds, mutate(op->body));
         }
-        FoldFunc folding(it->second, op, known_, explicit_only, ctx_);
+        boxes_.begin(op->name);
+        const Stmt result = folded(op, it->second, explicit_only, mutate(op->body));
+        boxes_.end(op->name);
+        return result;
+    }
+
+    Stmt folded(const Realize *op, const Function &f, bool explicit_only, const Stmt &body) {
+        FoldFunc folding(f, op, known_, explicit_only, boxes_, ctx_);
         Stmt searched = folding.search(body);
         if (!folding.fold) {
             user_assert(!explicit_only)
@@ -634,27 +642,27 @@ private:
             return with_body(op, op->bounds, body);
         }
         std::vector<Fold> folds = {*folding.fold};
-        while (!it->second.schedule().async && fold_another(op, it->second, &folds, &searched)) {
+        while (!f.schedule().async && fold_another(op, f, &folds, &searched)) {
         }
         Region bounds = op->bounds;
         for (const Fold &fold : folds) {
-            if (uses_header(it->second)) {
-                searched = fold_headers(searched, it->second, fold.dimension, fold.factor, ctx_);
+            if (uses_header(f)) {
+                searched = fold_headers(searched, f, fold.dimension, fold.factor, ctx_);
             }
             searched = FoldAccesses(op->name, fold).mutate(searched);
             bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
         }
-        const Stmt folded = folding.with_memory(with_body(op, bounds, searched));
-        return it->second.schedule().async
-                   ? LetStmt::make(names::folding_places(op->name), folds[0].factor, folded)
-                   : folded;
+        const Stmt result = folding.with_memory(with_body(op, bounds, searched));
+        return f.schedule().async
+                   ? LetStmt::make(names::folding_places(op->name), folds[0].factor, result)
+                   : result;
     }
 
     /// Looks for a further dimension. Each alone holds, in every iteration of its loop, all that is
     /// alive then, so that both together do.
     bool fold_another(const Realize *op, const Function &f, std::vector<Fold> *folds, Stmt *s) {
         const bool explicit_only = has_explicit_fold(f) && !can_fold(f, *s, false);
-        FoldFunc folding(f, op, known_, explicit_only, ctx_);
+        FoldFunc folding(f, op, known_, explicit_only, boxes_, ctx_);
         for (const Fold &fold : *folds) {
             folding.folded_already.insert(fold.dimension);
         }
@@ -709,6 +717,7 @@ private:
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
     KnownHere known_;
+    LoopBoxes boxes_;
 };
 
 }  // namespace
