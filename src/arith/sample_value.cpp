@@ -23,13 +23,14 @@ Sample combined(NodeKind kind, int64_t a, int64_t b) {
     return value && *value<largest && * value> - largest ? value : Sample();
 }
 
+}  // namespace
+
 // A number of 16 bits for each name without a value, so that products of several have room.
-int64_t number_of(const std::string &name, uint64_t place) {
-    const uint64_t mixed = (std::hash<std::string>()(name) + place) * 0x9e3779b97f4a7c15;
+int64_t SampleValues::number_of(const std::string &name, uint64_t place) const {
+    const uint64_t odd = 0x9e3779b97f4a7c15 + set_ * 0xd6e8feb86659fd92;
+    const uint64_t mixed = (std::hash<std::string>()(name) + place) * odd;
     return int64_t(mixed >> 48) - 0x8000;
 }
-
-}  // namespace
 
 int64_t SampleValues::of_variable(const Variable *op) const {
     const Sample *value = lets_.find(op->name);

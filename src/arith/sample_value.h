@@ -15,6 +15,10 @@ namespace calotype {
 /// the same one, but for what floats round and for names of equal values that are not arithmetic.
 class SampleValues {
 public:
+    /// Each `set` has other numbers: what differs from one to the next is not a constant.
+    explicit SampleValues(uint64_t set = 0) : set_(set) {
+    }
+
     /// The value of an int32 or Bool; nothing if more than arithmetic on names and on
     /// what is read from memory is in it, or it gets too large.
     /// Marks of what is likely do not count.
@@ -28,11 +32,13 @@ public:
     }
 
 private:
+    int64_t number_of(const std::string &name, uint64_t place) const;
     int64_t of_variable(const internal::Variable *op) const;
     std::optional<int64_t> of_load(const internal::Load *op) const;
     std::optional<double> of_float(const Expr &e) const;
 
     internal::Scope<std::optional<int64_t>> lets_;
+    uint64_t set_;
 };
 
 }  // namespace calotype

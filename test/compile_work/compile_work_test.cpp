@@ -12,6 +12,7 @@
 #include "ir/parser.h"
 #include "lower/context.h"
 #include "lower/loops/hoist_loop_invariants.h"
+#include "lower/storage/bound_small_allocations.h"
 
 namespace {
 std::atomic<uint64_t> allocations{0};
@@ -347,6 +348,22 @@ TEST(HoistWork, grows_hardly_faster_than_the_lets_of_a_loop) {
                  four = work_of_hoisting(256);
     EXPECT_LE((four - two) / (two - one), linear)
         << one << ", " << two << " and " << four << " allocations";
+}
+
+/// Indices into storage on the stack that depend on a loop, by way of lets that are longer than they.
+TEST(ConstantIndexWork, is_not_done_for_indices_that_change) {
+    constexpr int loads = 32;
+    std::string text =
+        "allocate b[int32, 64] in stack\nfor (y, 0, h) {\nlet a0 = min(y * 8, n - 8)\n";
+    for (int i = 1; i <= loads; i++) {
+        text += name("let a", i) + name(" = max(a", i - 1) + name(" + min(n, m), ", i) + ")\n";
+        text += name("b[a", i) + " - a0] = 1\n";
+    }
+    const Stmt s = parse_stmt(text + "}\n");
+    LowerContext ctx;
+    const uint64_t before = allocations;
+    bound_small_allocations(s, ctx);
+    EXPECT_LE(allocations - before, loads * 60);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/constant_indices.h"
 
+#include "arith/sample_value.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -25,12 +26,19 @@ private:
         return Mutator::visit(op);
     }
     Stmt visit(const LetStmt *op) override {
-        const KnownHere::Inside inside(known_, op);
-        return Mutator::visit(op);
+        return inside<Stmt>(op);
     }
     Expr visit(const Let *op) override {
-        const KnownHere::Inside inside(known_, op);
-        return Mutator::visit(op);
+        return inside<Expr>(op);
+    }
+    template<typename Handle, typename T>
+    Handle inside(const T *let) {
+        const KnownHere::Inside inside(known_, let);
+        Handle result;
+        samples_.with(let->name, let->value, [&] {
+            other_samples_.with(let->name, let->value, [&] { result = Mutator::visit(let); });
+        });
+        return result;
     }
     Stmt visit(const For *op) override {
         const KnownHere::Inside inside(known_, op);
@@ -55,7 +63,7 @@ private:
     Expr constant(const Expr &index) const {
         const Ramp *ramp = index.as<Ramp>();
         const Expr &first = ramp ? ramp->base : index;
-        if (is_const(first) || !first.type().is_scalar()) {
+        if (is_const(first) || !first.type().is_scalar() || depends_on_something(first)) {
             return index;
         }
         const Expr known = simplify(remove_likelies(known_.lets().expand_while_small(first)));
@@ -64,7 +72,14 @@ private:
                                 : known;
     }
 
+    /// A test that is cheap, as most indices do. Others may, too.
+    bool depends_on_something(const Expr &e) const {
+        const std::optional<int64_t> a = samples_.of(e), b = other_samples_.of(e);
+        return a && b && *a != *b;
+    }
+
     KnownHere known_;
+    SampleValues samples_{0}, other_samples_{1};
     Scope<> storage_;  ///< of constant size, around
 };
 

@@ -24,6 +24,16 @@ TEST(SampleValues, EqualExpressionsHaveOne) {
     EXPECT_NE(sample("x / 4"), sample("x / 4 + 1"));
 }
 
+TEST(SampleValues, SetsDifferInWhatIsNotConstant) {
+    const SampleValues one(0), other(1);
+    for (const char *text : {"x", "x - y", "min(x, y) - max(y, z)", "f[x + 1]"}) {
+        EXPECT_NE(one.of(parse_expr(text)), other.of(parse_expr(text))) << text;
+    }
+    for (const char *text : {"x + 3 - x", "(x * 4 + 5) % 4"}) {
+        EXPECT_EQ(one.of(parse_expr(text)), other.of(parse_expr(text))) << text;
+    }
+}
+
 TEST(SampleValues, WhatIsNotArithmeticHasNone) {
     EXPECT_FALSE(sample("f[x]:uint8"));
     EXPECT_FALSE(sample("x:uint8"));
