@@ -386,7 +386,7 @@ bool CodeBounds::is_moved_variable(const Expr &e) const {
 
 Interval CodeBounds::cancelling_bounds(const Expr &e) {
     const Interval plain = uncorrelated_bounds(e);
-    if (plain.is_single_point() || !is_index(e) || is_moved_variable(e) || !may_cancel(e) ||
+    if (plain.is_single_point() || !is_index(e) || !may_cancel(e) ||
         depends_only_on_limited_let(e)) {
         return plain;
     }
@@ -427,6 +427,9 @@ Interval CodeBounds::at_ends_of(const UnevenLoop &loop, const Expr &e,
 }
 
 Interval CodeBounds::correlated_bounds(const Expr &e) {
+    if (is_moved_variable(e)) {
+        return uncorrelated_bounds(e);
+    }
     Interval result = cancelling_bounds(e);
     if (!uneven_.empty() && is_index(e) && !result.is_single_point()) {
         for (auto loop = uneven_.rbegin(); loop != uneven_.rend(); ++loop) {
