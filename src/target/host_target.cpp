@@ -114,7 +114,8 @@ void add_x86_features(Target &t) {
     t.set_feature(Target::FMA, bit(leaf1.ecx, 12));
     t.set_feature(Target::F16C, bit(leaf1.ecx, 29));
     t.set_feature(Target::FMA4, bit(extended.ecx, 16));
-    t.set_feature(Target::AVX2, bit(leaf7.ebx, 5));
+    // A virtual machine may hide what all processors with AVX2 have, and the feature stands for.
+    t.set_feature(Target::AVX2, bit(leaf7.ebx, 5) && bits(leaf1.ecx, {12, 29}));
     t.set_feature(Target::AVXVNNI, bit(leaf7_1.eax, 4));
     add_avx512_features(t, leaf7, leaf7_1, saved);
 }

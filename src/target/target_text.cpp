@@ -68,8 +68,11 @@ public:
                    " (arch-bits-os, as x86-64-linux, or host)";
         }
         if (target_.vector_bits != 0 && target_.arch != Target::ArchUnknown &&
-            !target_.features_any_of({Target::RVV, Target::SVE, Target::SVE2})) {
-            return "vector_bits_" + std::to_string(target_.vector_bits) + " needs rvv, sve or sve2";
+            !target_.features_any_of({Target::RVV, Target::SVE, Target::SVE2}) &&
+            !(target_.vector_bits == 512 && target_.has_feature(Target::AVX10_1))) {
+            return "vector_bits_" + std::to_string(target_.vector_bits) +
+                   " needs rvv, sve or sve2" +
+                   (target_.arch == Target::X86 ? ", or avx10_1 for 512" : "");
         }
         *result = target_;
         return "";

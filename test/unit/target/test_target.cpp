@@ -115,7 +115,16 @@ TEST(Target, Errors) {
                          "in a power of two");
     EXPECT_COMPILE_ERROR(
         Target("x86-64-linux-vector_bits_256"),
-        "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
+        "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2, or avx10_1 "
+        "for 512");
+    EXPECT_COMPILE_ERROR(
+        Target("x86-64-linux-avx10_1-vector_bits_256"),
+        "target 'x86-64-linux-avx10_1-vector_bits_256': vector_bits_256 needs rvv, "
+        "sve or sve2, or avx10_1 for 512");
+    EXPECT_EQ(Target("x86-64-linux-avx10_1-vector_bits_512").natural_lanes(32), 16);
+    EXPECT_COMPILE_ERROR(
+        Target("arm-64-linux-vector_bits_256"),
+        "target 'arm-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
     EXPECT_FALSE(Target::validate_target_string("x86-64"));
     EXPECT_TRUE(Target::validate_target_string("host-cuda"));
     for (const char *unknown : {"arch_unknown-64-linux", "x86-64-os_unknown", "x86-0-linux",
@@ -135,8 +144,13 @@ TEST(Target, ImpliedFeatures) {
                   .with_implied_features()
                   .get_cuda_capability_lower_bound(),
               30);
+    // Every processor with AVX2 multiplies and adds at once, and converts half precision.
+    EXPECT_EQ(Target("x86-64-linux-avx2").with_implied_features(),
+              Target("x86-64-linux-sse41-avx-f16c-fma-avx2"));
     EXPECT_EQ(Target("x86-64-linux-fma-avx2").without_implied_features(),
-              Target("x86-64-linux-fma-avx2"));
+              Target("x86-64-linux-avx2"));
+    EXPECT_EQ(Target("x86-64-linux-fma-f16c").without_implied_features(),
+              Target("x86-64-linux-fma-f16c"));
 }
 
 TEST(Target, Queries) {
@@ -180,7 +194,7 @@ TEST(Target, RuntimeForTwoTargets) {
     const Target a("x86-64-linux-avx2-fma-cuda-user_context-cuda_capability_75");
     const Target b("x86-64-linux-avx512-profile");
     ASSERT_TRUE(a.get_runtime_compatible_target(b, shared));
-    EXPECT_EQ(shared.to_string(), "x86-64-linux-avx-avx2-cuda-fma-sse41");
+    EXPECT_EQ(shared.to_string(), "x86-64-linux-avx-avx2-cuda-f16c-fma-sse41");
     Target other;
     ASSERT_TRUE(b.get_runtime_compatible_target(a, other));
     EXPECT_EQ(shared, other);
