@@ -31,6 +31,7 @@ namespace calotype {
 /// not in dimensions in which vectors lie: those that wrap around would be gathered lane by lane.
 /// Where the schedule says fold_storage(y, factor), the factor is taken; what cannot be proven
 /// about it (the extent, the direction) is checked at run time (fold_factor_too_small, bad_fold).
+/// Without a loop to fold along, as after compute_root, that is a warning, and all is stored.
 ///
 /// Requires: Func-level storage; slide_windows and bound_allocations are done; names are unique.
 /// Establishes: nothing that other passes rely on.

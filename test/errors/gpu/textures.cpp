@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/expect_error.h"
+#include "harness/warnings.h"
 
 #include <gtest/gtest.h>
 
@@ -80,24 +81,12 @@ TEST(GpuTextures, made_inside_of_a_kernel) {
                          "storage of inner cannot be a texture: it is made inside of a kernel");
 }
 
-class Warnings : public CompileTimeErrorReporter {
-public:
-    std::vector<std::string> texts;
-    void warning(const char *text) override {
-        texts.emplace_back(text);
-    }
-    void error(const char *text) override {
-        throw CompileError(text);
-    }
-};
-
 TEST(GpuTextures, kernels_for_cuda_have_none_and_say_so_once) {
     Func f("plain");
     f(x, y) = x + y;
     const Func g = reader_of(f, "of_plain", {x, y});
     f.gpu_tile(x, y, xi, yi, 8, 8);
     Warnings warnings;
-    set_custom_compile_time_error_reporter(&warnings);
     lower_for("cuda", g);
     EXPECT_EQ(warnings.texts,
               std::vector<std::string>{"pipeline p: plain is stored in gpu_texture, which kernels "
@@ -105,7 +94,6 @@ TEST(GpuTextures, kernels_for_cuda_have_none_and_say_so_once) {
     warnings.texts.clear();
     lower_for("opencl", g);
     EXPECT_EQ(warnings.texts, std::vector<std::string>{});
-    set_custom_compile_time_error_reporter(nullptr);
 }
 
 TEST(GpuStorage, shared_by_no_block_is_a_warning) {
@@ -114,9 +102,7 @@ TEST(GpuStorage, shared_by_no_block_is_a_warning) {
     const Func g = reader_of(f, "of_at_root", {x, y});
     f.compute_root().store_in(MemoryType::GPUShared);
     Warnings warnings;
-    set_custom_compile_time_error_reporter(&warnings);
     lower_for("cuda", g);
-    set_custom_compile_time_error_reporter(nullptr);
     EXPECT_EQ(warnings.texts,
               std::vector<std::string>{"func at_root is stored in gpu_shared, but outside of all "
                                        "block loops: it is stored as if that was not said"});

@@ -3,6 +3,7 @@
 // nobody calls, names used twice, updates whose iterations depend on each other.
 #include "driver/module.h"
 #include "harness/expect_error.h"
+#include "harness/warnings.h"
 #include "lang/language.h"
 
 namespace calotype {
@@ -290,6 +291,20 @@ TEST_F(Contradictions, StreamedAccessesThatMeet) {
                          "stores of " + g.name() +
                              ".update(0) cannot be streamed: iterations of RVar " + r.x.name() +
                              " may meet in one element");
+}
+
+TEST_F(Contradictions, FoldsWithoutALoopAreAWarning) {
+    chain();
+    g.compute_root().fold_storage(x, 4);
+    Warnings warnings;
+    const Buffer<int> values = h.realize({20, 1});
+    EXPECT_EQ(warnings.texts,
+              std::vector<std::string>{"func " + g.name() +
+                                       " is not folded: there is no serial loop between its "
+                                       "storage and all its uses"});
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(values(i, 0), i + 1);
+    }
 }
 
 TEST_F(Contradictions, TargetsWithoutAMachine) {
