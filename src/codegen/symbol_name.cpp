@@ -17,24 +17,30 @@ namespace calotype::internal {
 
 namespace {
 
+/// "1a", "1b", "1f" of a::b::f; std is "St" and a part of what is in it.
+std::vector<std::string> part_codes(const std::vector<std::string> &name) {
+    std::vector<std::string> codes;
+    const bool is_in_std = name.size() > 1 && name[0] == "std";
+    for (size_t i = is_in_std ? 1 : 0; i < name.size(); i++) {
+        codes.push_back((is_in_std && i == 1 ? "St" : "") + std::to_string(name[i].size()) +
+                        name[i]);
+    }
+    return codes;
+}
+
 class ItaniumMangler {
 public:
     std::string function(const std::vector<std::string> &name,
                          const std::vector<std::string> &parameters) {
-        out_ = "_Z";
-        if (name.size() > 1) {
-            out_ += 'N';
-            std::string prefix;
-            for (size_t i = 0; i < name.size(); i++) {
-                prefix += std::to_string(name[i].size()) + name[i];
-                if (i + 1 < name.size()) {
-                    remember(prefix);
-                }
+        const std::vector<std::string> codes = part_codes(name);
+        std::string prefix;
+        for (size_t i = 0; i < codes.size(); i++) {
+            prefix += codes[i];
+            if (i + 1 < codes.size()) {
+                remember(prefix);
             }
-            out_ += prefix + 'E';
-        } else {
-            out_ += std::to_string(name[0].size()) + name[0];
         }
+        out_ = "_Z" + (codes.size() > 1 ? "N" + prefix + "E" : prefix);
         for (const std::string &p : parameters) {
             parameter(p);
         }
@@ -49,7 +55,7 @@ private:
         } else if (!refer(code)) {
             const size_t prefix =
                 code[0] == 'N' ? 0 : code.find_first_not_of("VK") + (code[0] == 'P');
-            const bool is_name = code[0] == 'N' || is_digit(code[0]);
+            const bool is_name = code[0] == 'N' || code[0] == 'S' || is_digit(code[0]);
             if (is_name) {
                 name(code);
             } else {
@@ -60,7 +66,7 @@ private:
         }
     }
 
-    /// "3foo", or "N1a1b3fooE", whose namespaces are then known, too.
+    /// "3foo" or "St3foo", or "N1a1b3fooE", whose namespaces are then known, too.
     void name(const std::string &code) {
         if (code[0] != 'N') {
             out_ += code;
@@ -68,7 +74,7 @@ private:
         }
         const std::string inside = code.substr(1, code.size() - 2);
         std::vector<size_t> ends;
-        for (size_t at = 0; at < inside.size();) {
+        for (size_t at = inside[0] == 'S' ? 2 : 0; at < inside.size();) {
             size_t digits = 0;
             const size_t length = std::stoul(inside.substr(at), &digits);
             ends.push_back(at += digits + length);
@@ -131,12 +137,9 @@ std::string named_code(const std::string &name) {
     if (it != builtin.end()) {
         return it->second;
     }
-    std::string code;
-    const std::vector<std::string> parts = name_parts(name);
-    for (const std::string &part : parts) {
-        code += std::to_string(part.size()) + part;
-    }
-    return parts.size() > 1 ? "N" + code + "E" : code;
+    const std::vector<std::string> codes = part_codes(name_parts(name));
+    const std::string code = join(codes, "");
+    return codes.size() > 1 ? "N" + code + "E" : code;
 }
 
 /// The code of "struct a::b const *".

@@ -170,6 +170,25 @@ TEST(SymbolNames, OfPointersNameWhatTheyPointTo) {
     EXPECT_EQ(name("n::k", {0, 9, 10}), "_ZN1n1kEPK1gPN1a1b1sEPKh");
 }
 
+// As c++ names them; std has an abbreviation of its own.
+TEST(SymbolNames, InStd) {
+    static const HandleType types[] = {{"struct std::s *"},         {"struct std::s const *"},
+                                       {"class std::a::t *"},       {"class std::u *"},
+                                       {"class std::a::t const *"}, {"class std::a::b::v *"}};
+    const auto name = [](const char *function, std::vector<int> parameters) {
+        std::vector<Type> all;
+        for (int i : parameters) {
+            all.push_back(Handle(1, &types[i]));
+        }
+        return cpp_symbol_name(function, all);
+    };
+    EXPECT_EQ(name("std::f", {0, 1, 2, 3, 4}), "_ZSt1fPSt1sPKS_PNSt1a1tEPSt1uPKS4_");
+    EXPECT_EQ(name("std::a::g", {2, 0, 4}), "_ZNSt1a1gEPNS_1tEPSt1sPKS0_");
+    EXPECT_EQ(name("std::a::b::h", {5, 2, 0}), "_ZNSt1a1b1hEPNS0_1vEPNS_1tEPSt1s");
+    EXPECT_EQ(name("n::k", {0, 2, 0}), "_ZN1n1kEPSt1sPNSt1a1tES1_");
+    EXPECT_EQ(name("std", {}), "_Z3stdv");
+}
+
 TEST(SymbolNames, ItaniumMangling) {
     LoweredModule module = module_with("a::b::f", NameMangling::CPlusPlus);
     LoweredFunction f = module.functions[0];
