@@ -43,10 +43,9 @@ void run_case(RandomCase &c) {
 void compile_case(RandomCase &c, uint64_t seed, const std::string &folder) {
     const std::string name = "seed" + std::to_string(seed), file = folder + "/" + name;
     const Target jit = get_jit_target_from_environment();
-    const Target cuda = (jit.has_feature(Target::CUDA)
-                             ? jit
-                             : Target("x86-64-linux-cuda-cuda_capability_90"))
-                            .with_feature(Target::NoRuntime);
+    const Target cuda =
+        (jit.has_feature(Target::CUDA) ? jit : Target("x86-64-linux-cuda-cuda_capability_90"))
+            .with_feature(Target::NoRuntime);
     Pipeline p = c.pipeline();
     p.compile_to({{OutputFileType::ptx, file + ".ptx"}}, p.infer_arguments(), name, cuda);
     if (std::getenv("CT_TEST_SEED")) {

@@ -89,6 +89,27 @@ Value *negated(llvm::IRBuilder<> &b, Value *x) {
     return result;
 }
 
+/// Whether two lanes at a time would be one instruction. Where their number is odd the last one has
+/// a neighbour that is undefined.
+bool is_sum_of_shorts(const llvm::Instruction &i) {
+    const unsigned opcode = i.getOpcode();
+    return (opcode == llvm::Instruction::Add || opcode == llvm::Instruction::Sub ||
+            opcode == llvm::Instruction::Mul) &&
+           i.getType()->isVectorTy() && is_short(i.getType());
+}
+
+Value *computed_lane_by_lane(llvm::IRBuilder<> &b, const llvm::Instruction &i) {
+    auto *vector = llvm::cast<llvm::FixedVectorType>(i.getType());
+    const auto operation = llvm::Instruction::BinaryOps(i.getOpcode());
+    Value *result = llvm::PoisonValue::get(vector);
+    for (unsigned lane = 0; lane < vector->getNumElements(); lane++) {
+        Value *x = b.CreateExtractElement(i.getOperand(0), lane);
+        Value *y = b.CreateExtractElement(i.getOperand(1), lane);
+        result = b.CreateInsertElement(result, b.CreateBinOp(operation, x, y), lane);
+    }
+    return result;
+}
+
 /// The operand of a negation of up to 32 bits; null for anything else.
 Value *operand_of_negation(llvm::Instruction &i) {
     Value *x = nullptr;
@@ -134,6 +155,8 @@ void avoid_ptxas_faults(llvm::Module &module) {
                 result = negated(builder, x);
             } else if (c.id != llvm::Intrinsic::not_intrinsic && is_short(i.getType())) {
                 result = widened_choice(builder, c);
+            } else if (is_sum_of_shorts(i)) {
+                result = computed_lane_by_lane(builder, i);
             }
             if (result) {
                 i.replaceAllUsesWith(result);

@@ -10,13 +10,16 @@ namespace calotype::internal {
 ///
 ///     min, max of 16 bits   ->  the same in 32 bits, truncated
 ///     -x of up to 32 bits   ->  ~x + 1, as inline assembly, which LLVM does not turn back
+///     sums and products of vectors of up to 16 bits  ->  lane by lane
 ///     lanes that a masked load leaves out, and values that are undefined on some way: zero
 ///
 /// ptxas of CUDA 13.0 makes wrong code for sm_90 of some sequences with min.s16, max.s16, min.u16
 /// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
 /// known), and loses a negation whose result goes to minima or maxima of three values. Of registers
 /// that ld.global.nc sets on one way alone and that have no value on the other it uses values that
-/// were not loaded (an unrolled sum over a window that a mask guards).
+/// were not loaded (an unrolled sum over a window that a mask guards). Of add.s16x2 with a constant, of
+/// whose operand one half has no value, the half that has one loses the constant (nvJitLink, sm_90a: the third of
+/// three lanes of a histogram).
 void avoid_ptxas_faults(llvm::Module &module);
 
 }  // namespace calotype::internal

@@ -511,6 +511,24 @@ TEST(Ptx, NegationsAreComplementsPlusOne) {
     }
 }
 
+// That of CUDA 13.0 loses what is added to one half where the other half has no value.
+TEST(Ptx, SumsOf16BitsAreDoneLaneByLane) {
+    PtxOptions options;
+    options.sm = 90;
+    options.suffix = 'a';
+    for (const int lanes : {2, 3, 4, 5}) {
+        const std::string n = std::to_string(lanes), index = "[ramp(t, n, " + n + ")]";
+        const std::string two = "broadcast((int16)2, " + n + ")";
+        const std::string value = "src" + index + ":int16";
+        const std::string ptx = checked_ptx(
+            kernel("let t = gpu_thread_index(0)\n out" + index + " = (" + value + " + " + two +
+                       ") * " + value + " - " + two,
+                   {input("src", Int(16)), output("out", Int(16)), scalar("n", Int(32))}),
+            options);
+        EXPECT_EQ(count(ptx, "16x2"), 0) << ptx;
+    }
+}
+
 // ptxas of CUDA 13.0 takes what has no value on one way for whatever another load gives.
 TEST(Ptx, LanesThatAreNotLoadedAreZero) {
     for (const char *stride : {"1", "n"}) {
