@@ -10,8 +10,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
-#include "codegen/nvptx/llvm_faults.h"
-#include "codegen/nvptx/ptxas_faults.h"
+#include "codegen/nvptx/faults/llvm_faults.h"
+#include "codegen/nvptx/faults/ptxas_faults.h"
 #include "codegen/short_loops.h"
 #include "support/error.h"
 

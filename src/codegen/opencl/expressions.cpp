@@ -225,7 +225,7 @@ DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
 DeviceValue DeviceWriter::emit_node(const Add *op) {
     return arithmetic(op, "+");
 }
-// Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/ptxas_faults.h).
+// Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/faults/ptxas_faults.h).
 // NVRTC makes one of a product with -1, too.
 bool DeviceWriter::is_negation(Expr constant, int64_t value) const {
     while (const Let *let = constant.as<Let>()) {

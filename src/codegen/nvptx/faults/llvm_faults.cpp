@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/nvptx/llvm_faults.h"
+#include "codegen/nvptx/faults/llvm_faults.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/nvptx/ptxas_faults.h"
+#include "codegen/nvptx/faults/ptxas_faults.h"
 
 #include <vector>
 
