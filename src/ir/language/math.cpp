@@ -237,14 +237,13 @@ Expr fast_log(const Expr &x) {
 }
 
 // exp x = 2^(n - 1) * 2 exp r with n = round(x / log 2). The limits of x are where n - 1 has the
-// biased exponents of zero and of infinity. The nearest number to log 2 is near enough: 127 times its error are 3e-7, and
-// where the product is rounded, half a unit of the last place of x.
+// biased exponents of zero and of infinity.
 Expr fast_exp(const Expr &x) {
     check_float32("fast_exp", x);
-    const Expr limited = clamp(x, -87.4f, 89.5f);
     const Type i32 = Int(32, x.type().lanes());
+    const Expr limited = clamp(x, -87.4f, 89.5f);
     const Expr n = round(limited * 1.44269504f);
-    const Expr r = limited - n * 0.693147181f;
+    const Expr r = reduced(limited, n, 0.693359375f, -2.12194440e-4f);
     const Expr two_exp_r =
         polynomial(r, {2.0000002384185791f, 1.9999994039535522f, 0.99997788667678833f,
                        0.33335149288177490f, 0.08383086323738098f, 0.01659528911113739f});

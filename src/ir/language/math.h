@@ -34,8 +34,8 @@ Expr erf(const Expr &x);
 Expr fma(Expr a, Expr b, Expr c);
 
 /// Of float32, faster and less accurate than the function without fast_: polynomials that
-/// vectorize. The error is at most about 3e-6 (relative for exp, log away from 1, and pow of moderate
-/// exponent; absolute for sin and cos of |x| < 2^13); of exp 4.3e-6 without fused multiply-add.
+/// vectorize. The error is at most about 3e-6 (relative for exp, log away from 1, and pow of
+/// moderate exponent; absolute for sin and cos of |x| < 2^13).
 Expr fast_sin(const Expr &x);
 Expr fast_cos(const Expr &x);
 /// Of x > 0.
