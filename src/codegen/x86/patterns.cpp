@@ -464,8 +464,8 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     return v ? v : match_sum_of_products(f, op);
 }
 
-// To 12 bits, or to 14 where AVX-512 has it: no step of Newton's method, which takes longer than the estimate and
-// which who needs it can write.
+// To 12 bits, or to 14 where AVX-512 has it. A step of Newton's method would take longer than the estimate; a program
+// that needs one can write it.
 Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     llvm::IRBuilder<> &b = f.builder();
     const int all = lanes_of(v->getType());

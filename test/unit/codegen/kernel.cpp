@@ -43,6 +43,28 @@ LoweredModule one_function(const std::vector<LoweredArgument> &args, const Stmt 
     return module;
 }
 
+Expr load(Type t, const char *name) {
+    return Load::make(t, name, Ramp::make(0, 1, t.lanes()), const_true(t.lanes()), Alignment());
+}
+
+std::string assembly(const char *target, const Expr &e) {
+    const int lanes = e.type().lanes();
+    const Stmt store =
+        Store::make("out", e, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
+    const LoweredModule module = one_function({pointer_argument("out"), pointer_argument("a"),
+                                               pointer_argument("b"), pointer_argument("c")},
+                                              store);
+    return CompiledModule(module, Target(target)).assembly();
+}
+
+size_t count(const std::string &text, const std::string &what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+        found++;
+    }
+    return found;
+}
+
 std::shared_ptr<JitLibrary> load_module(const LoweredModule &module, const Target &target,
                                         const JitSymbols &symbols) {
     return JitLibrary::load(CompiledModule(module, target).object(), symbols);

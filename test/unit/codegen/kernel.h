@@ -31,6 +31,13 @@ LoweredModule one_function(const std::vector<LoweredArgument> &args, const Stmt 
 std::shared_ptr<JitLibrary> load_module(const LoweredModule &module, const Target &target,
                                         const JitSymbols &symbols = {});
 
+/// The first lanes of a buffer.
+Expr load(Type t, const char *name);
+/// What storing an expression of the buffers a, b and c becomes.
+std::string assembly(const char *target, const Expr &e);
+/// How often the text has `what`.
+size_t count(const std::string &text, const std::string &what);
+
 /// A function of vectors: applied to `lanes` elements of its operands at a time.
 using VectorFunction = std::function<Expr(const std::vector<Expr> &)>;
 

@@ -3,23 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {
 namespace {
-
-ptrdiff_t count(const std::string &text, const char *instruction) {
-    const std::regex pattern(instruction);
-    return std::distance(std::sregex_iterator(text.begin(), text.end(), pattern),
-                         std::sregex_iterator());
-}
-
-Expr load(Type t, const char *name) {
-    return Load::make(t, name, Ramp::make(0, 1, t.lanes()), const_true(t.lanes()), Alignment());
-}
 
 /// The smaller (larger) of a and b, and 40 more if that is a, as where its place is looked for.
 Expr extreme_and_place(const Expr &a, const Expr &b, bool larger) {
@@ -33,14 +22,9 @@ TEST(Comparisons, TakeTheExtremeThatIsThereAnyway) {
          {std::pair(UInt(8, 32), "b"), std::pair(UInt(16, 16), "w"), std::pair(UInt(32, 8), "d")}) {
         for (bool larger : {false, true}) {
             const Expr e = extreme_and_place(load(type, "a"), load(type, "b"), larger);
-            const int lanes = type.lanes();
-            Stmt store =
-                Store::make("out", e, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
-            LoweredModule module = one_function(
-                {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store);
-            const std::string text = CompiledModule(module, Target("x86-64-linux-avx2")).assembly();
-            EXPECT_EQ(count(text, "vpminu"), larger ? 0 : 1) << letter << text;
-            EXPECT_EQ(count(text, "vpmaxu"), larger ? 1 : 0) << letter << text;
+            const std::string text = assembly("x86-64-linux-avx2", e);
+            EXPECT_EQ(count(text, "vpminu"), larger ? 0u : 1u) << letter << text;
+            EXPECT_EQ(count(text, "vpmaxu"), larger ? 1u : 0u) << letter << text;
         }
     }
 }

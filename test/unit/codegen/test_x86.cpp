@@ -17,27 +17,6 @@
 namespace calotype::internal {
 namespace {
 
-Expr load(Type t, const char *name) {
-    return Load::make(t, name, Ramp::make(0, 1, t.lanes()), const_true(t.lanes()), Alignment());
-}
-
-std::string assembly(const char *target, const Expr &e) {
-    int lanes = e.type().lanes();
-    Stmt store = Store::make("out", e, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
-    LoweredModule module = one_function({pointer_argument("out"), pointer_argument("a"),
-                                         pointer_argument("b"), pointer_argument("c")},
-                                        store);
-    return CompiledModule(module, Target(target)).assembly();
-}
-
-size_t count(const std::string &text, const std::string &what) {
-    size_t found = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        found++;
-    }
-    return found;
-}
-
 TEST(X86, StoresAroundTheCache) {
     const Expr sum = load(Float(32, 16), "a") + load(Float(32, 16), "b");
     const Stmt store =

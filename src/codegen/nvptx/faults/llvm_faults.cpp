@@ -2,11 +2,13 @@
 #include "codegen/nvptx/faults/llvm_faults.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+
+#include "codegen/llvm/types.h"
 
 namespace calotype::internal {
 
@@ -16,10 +18,6 @@ using llvm::Value;
 
 constexpr unsigned lanes_at_once = 8, lanes_of_an_access = 16;
 
-unsigned lanes(const Value *v) {
-    return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
-}
-
 bool is_loaded_wrong(const llvm::LoadInst &load) {
     const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(load.getType());
     return type && type->getElementType()->isIntegerTy(8) &&
@@ -27,35 +25,19 @@ bool is_loaded_wrong(const llvm::LoadInst &load) {
            load.isSimple();
 }
 
-std::vector<int> lanes_from(unsigned first, unsigned count) {
-    std::vector<int> all(count);
-    std::iota(all.begin(), all.end(), int(first));
-    return all;
-}
-
-/// b's lanes after a's.
-Value *joined(llvm::IRBuilder<> &b, Value *first, Value *second) {
-    const unsigned n = lanes(first), more = lanes(second);
-    if (more < n) {
-        std::vector<int> wider = lanes_from(0, more);
-        wider.resize(n, llvm::PoisonMaskElem);
-        second = b.CreateShuffleVector(second, wider);
-    }
-    return b.CreateShuffleVector(first, second, lanes_from(0, n + more));
-}
-
 Value *loaded_in_parts(llvm::LoadInst &load) {
     llvm::IRBuilder<> b(&load);
-    Value *all = nullptr;
-    for (unsigned i = 0; i < lanes(&load); i += lanes_at_once) {
-        const unsigned n = std::min(lanes_at_once, lanes(&load) - i);
+    const unsigned lanes = unsigned(lanes_of(load.getType()));
+    std::vector<Value *> parts;
+    for (unsigned i = 0; i < lanes; i += lanes_at_once) {
+        const unsigned n = std::min(lanes_at_once, lanes - i);
         Value *from = b.CreateConstGEP1_32(b.getInt8Ty(), load.getPointerOperand(), i);
         llvm::LoadInst *part = b.CreateAlignedLoad(llvm::FixedVectorType::get(b.getInt8Ty(), n),
                                                    from, llvm::commonAlignment(load.getAlign(), i));
         part->copyMetadata(load);
-        all = all ? joined(b, all, part) : part;
+        parts.push_back(part);
     }
-    return all;
+    return llvm::concatenateVectors(b, parts);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "codegen/llvm/types.h"
+
 namespace calotype::internal {
 
 namespace {
@@ -66,6 +68,16 @@ Value *widened_choice(llvm::IRBuilder<> &b, const Choice &c) {
     return b.CreateTrunc(chosen, narrow);
 }
 
+/// A vector of what f makes of each lane.
+template<typename F>
+Value *by_lanes(llvm::IRBuilder<> &b, llvm::Type *type, F &&f) {
+    Value *result = llvm::PoisonValue::get(type);
+    for (unsigned lane = 0; lane < unsigned(lanes_of(type)); lane++) {
+        result = b.CreateInsertElement(result, f(lane), lane);
+    }
+    return result;
+}
+
 Value *negated_scalar(llvm::IRBuilder<> &b, Value *x) {
     const bool is_word = x->getType()->getIntegerBitWidth() > 16;
     llvm::Type *t = is_word ? b.getInt32Ty() : b.getInt16Ty();
@@ -77,16 +89,12 @@ Value *negated_scalar(llvm::IRBuilder<> &b, Value *x) {
 }
 
 Value *negated(llvm::IRBuilder<> &b, Value *x) {
-    auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-    if (!vector) {
+    if (!x->getType()->isVectorTy()) {
         return negated_scalar(b, x);
     }
-    Value *result = llvm::PoisonValue::get(vector);
-    for (unsigned lane = 0; lane < vector->getNumElements(); lane++) {
-        result =
-            b.CreateInsertElement(result, negated_scalar(b, b.CreateExtractElement(x, lane)), lane);
-    }
-    return result;
+    return by_lanes(b, x->getType(), [&](unsigned lane) {
+        return negated_scalar(b, b.CreateExtractElement(x, lane));
+    });
 }
 
 /// Whether two lanes at a time would be one instruction. Where their number is odd the last one has
@@ -99,15 +107,12 @@ bool is_sum_of_shorts(const llvm::Instruction &i) {
 }
 
 Value *computed_lane_by_lane(llvm::IRBuilder<> &b, const llvm::Instruction &i) {
-    auto *vector = llvm::cast<llvm::FixedVectorType>(i.getType());
     const auto operation = llvm::Instruction::BinaryOps(i.getOpcode());
-    Value *result = llvm::PoisonValue::get(vector);
-    for (unsigned lane = 0; lane < vector->getNumElements(); lane++) {
+    return by_lanes(b, i.getType(), [&](unsigned lane) {
         Value *x = b.CreateExtractElement(i.getOperand(0), lane);
         Value *y = b.CreateExtractElement(i.getOperand(1), lane);
-        result = b.CreateInsertElement(result, b.CreateBinOp(operation, x, y), lane);
-    }
-    return result;
+        return b.CreateBinOp(operation, x, y);
+    });
 }
 
 /// The operand of a negation of up to 32 bits; null for anything else.

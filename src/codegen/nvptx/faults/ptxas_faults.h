@@ -17,9 +17,9 @@ namespace calotype::internal {
 /// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
 /// known), and loses a negation whose result goes to minima or maxima of three values. Of registers
 /// that ld.global.nc sets on one way alone and that have no value on the other it uses values that
-/// were not loaded (an unrolled sum over a window that a mask guards). Of add.s16x2 with a constant, of
-/// whose operand one half has no value, the half that has one loses the constant (nvJitLink, sm_90a: the third of
-/// three lanes of a histogram).
+/// were not loaded (an unrolled sum over a window that a mask guards). Where one half of an operand of
+/// add.s16x2 has no value and the other operand is a constant, the constant is lost for the half that has
+/// one (nvJitLink, sm_90a: the third of three lanes of a histogram).
 void avoid_ptxas_faults(llvm::Module &module);
 
 }  // namespace calotype::internal
