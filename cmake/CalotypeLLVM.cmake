@@ -29,7 +29,9 @@ endfunction()
 separate_arguments(calotype_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_library(calotype_llvm INTERFACE)
 target_include_directories(calotype_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-target_compile_options(calotype_llvm INTERFACE ${calotype_llvm_definitions})
+# From GCC 13 on it takes the pair of operators new and delete of llvm::GlobalVariable for mismatched.
+target_compile_options(calotype_llvm INTERFACE ${calotype_llvm_definitions}
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>)
 
 if(CALOTYPE_LLVM_SHARED AND TARGET LLVM)
     target_link_libraries(calotype_llvm INTERFACE LLVM)

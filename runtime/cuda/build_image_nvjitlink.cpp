@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvJitLink, found with dlopen. A link is a handle of its own, so threads link at the same time.
 #include <dlfcn.h>
+#include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

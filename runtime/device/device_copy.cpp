@@ -5,6 +5,7 @@
 // to others, so they lock it (buffer_lock.h). A buffer that is up to date is found so without a
 // lock: what is looked at for that is written by atomic stores, the dirty bit after the copy that
 // it speaks of.
+#include <initializer_list>
 
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"

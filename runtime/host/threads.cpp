@@ -3,6 +3,7 @@
 #include "runtime/host/start_thread.h"
 
 #include <atomic>
+#include <initializer_list>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>

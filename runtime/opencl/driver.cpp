@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/opencl/driver.h"
 
+#include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -17,6 +17,7 @@
 //    given back, and the allocator is asked once more.
 #include "runtime/cuda/memory/memory.h"
 
+#include <initializer_list>
 #include <new>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 // A flight: from a module that is not there to one that is ready, on the thread that asked first.
 // Image, load, relocations, functions, setups; then, in one critical section, the module is ready
 // and everyone who waited has a hold. What fails is undone in reverse.
+#include <initializer_list>
 #include <stdlib.h>
 #include <string.h>
 

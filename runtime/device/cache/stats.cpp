@@ -2,6 +2,7 @@
 // Counters. Hits are counted in the cells of threads and added up when asked.
 #include "runtime/device/kernel_stats.h"
 
+#include <initializer_list>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -46,7 +46,8 @@ TEST(Definition, second_assignment_is_an_update) {
     f(x, 3) = x;
     ASSERT_EQ(f.num_update_definitions(), 1);
     EXPECT_TRUE(equal(f.update_args()[1], Expr(3)));
-    const StageSchedule &s = f.update().get_schedule();
+    const Stage update = f.update();
+    const StageSchedule &s = update.get_schedule();
     ASSERT_EQ(s.dims.size(), 2u);
     EXPECT_EQ(s.dims[0].var, "x");
 }
@@ -56,7 +57,8 @@ TEST(Definition, loops_of_a_reduction) {
     RDom r(0, 10, 0, 20, "loops_r");
     f(x, y) = 0;
     f(r.x, y) += r.y;
-    const StageSchedule &s = f.update().get_schedule();
+    const Stage update = f.update();
+    const StageSchedule &s = update.get_schedule();
     ASSERT_EQ(s.rvars.size(), 2u);
     EXPECT_EQ(s.rvars[1].var, "loops_r$y");
     ASSERT_EQ(s.dims.size(), 4u);
