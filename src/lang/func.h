@@ -228,6 +228,11 @@ private:
     void check_defined(const char *query) const;
 };
 
+template<typename T, std::enable_if_t<std::is_convertible<const T &, Func>::value, bool>>
+Stage &Stage::stream_loads(const T &f) {
+    return stream_loads(std::vector<Func>(1, f));
+}
+
 /// An anonymous Func of these Vars: lambda(x, y, x + y).
 Func lambda(const Expr &e);
 Func lambda(const Var &x, const Expr &e);

@@ -64,9 +64,7 @@ public:
     Stage &stream_loads();
     Stage &stream_loads(const std::vector<Func> &fs);
     template<typename T, std::enable_if_t<std::is_convertible<const T &, Func>::value, bool> = true>
-    Stage &stream_loads(const T &f) {
-        return stream_loads(std::vector<Func>(1, f));
-    }
+    Stage &stream_loads(const T &f);  // defined where Func is complete, in func.h
     Stage &stream_loads(const Parameter &buffer);
 
     /// Says that this update is meant to have no schedule: no warning about it.
