@@ -31,13 +31,17 @@ JITUserContext *context_of(void *user_context) {
 
 // What JITSharedRuntime::set_default_handlers set. Readers take no lock: a set that was replaced
 // stays alive, as a thread may still be reading it.
-const JITHandlers no_handlers;
-std::atomic<const JITHandlers *> default_handlers{&no_handlers};
+struct DefaultHandlers {
+    JITHandlers handlers;
+    const DefaultHandlers *before;
+};
+const DefaultHandlers no_handlers{};
+std::atomic<const DefaultHandlers *> default_handlers{&no_handlers};
 
 // The handlers of the run. Code that was compiled ahead of time and is linked to the same copy of
 // the runtime passes null, as do devices that free what a buffer held, and get the defaults.
 const JITHandlers &handlers_of(JITUserContext *c) {
-    return c ? c->handlers : *default_handlers.load(std::memory_order_acquire);
+    return c ? c->handlers : default_handlers.load(std::memory_order_acquire)->handlers;
 }
 
 void print(void *uc, const char *text) {
@@ -303,7 +307,10 @@ JitSymbols jit_symbols() {
 
 JITHandlers JITSharedRuntime::set_default_handlers(const JITHandlers &handlers) {
     jit_runtime_symbols();  // installs the hooks
-    return *default_handlers.exchange(new JITHandlers(handlers), std::memory_order_acq_rel);
+    auto *now = new DefaultHandlers{handlers, default_handlers.load(std::memory_order_acquire)};
+    while (!default_handlers.compare_exchange_weak(now->before, now, std::memory_order_acq_rel)) {
+    }
+    return now->before->handlers;
 }
 
 void JITSharedRuntime::populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers) {

@@ -26,6 +26,10 @@ std::atomic<uint64_t> allocations{0};
     }
     throw std::bad_alloc();
 }
+[[gnu::noinline]] void *operator new(size_t size, const std::nothrow_t &) noexcept {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return std::malloc(size ? size : 1);
+}
 [[gnu::noinline]] void operator delete(void *p) noexcept {
     std::free(p);
 }

@@ -94,7 +94,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "renameat", "strchr", "strcpy", "strcspn", "strncmp", "strnlen", "strspn", "strstr", "time",
         "unlinkat",
         // their checked variants, which some distributions make the default
-        "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk",
+        "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk", "__strcpy_chk",
+        // what <stdio.h> and <stdlib.h> of glibc 2.38 and later call sscanf and strtol
+        "__isoc23_sscanf", "__isoc23_strtol", "__isoc23_strtoll", "__isoc23_strtoul",
+        "__isoc23_strtoull",
         // threads and dl
         "pthread_atfork", "pthread_create", "pthread_detach", "pthread_join",
         "pthread_timedjoin_np", "pthread_setspecific", "pthread_key_delete", "pthread_key_create",

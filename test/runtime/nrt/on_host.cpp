@@ -13,9 +13,10 @@ namespace {
 std::atomic<int> until_failure{0};
 std::atomic<long> live{0}, trapped{0};
 #ifdef CALOTYPE_NRT_DEBUG
-// A block that is freed is looked at again, to find out that it was.
-std::mutex kept_lock;
-std::set<void *> kept;
+// A block that is freed is looked at again, to find out that it was, and what goes on after a trap
+// leaves blocks that nobody frees.
+std::mutex blocks_lock;
+std::set<void *> blocks, freed;
 #endif
 
 }  // namespace
@@ -25,13 +26,18 @@ extern "C" void *nrt_test_allocate(size_t size) {
         return nullptr;
     }
     live++;
-    return malloc(size);
+    void *ptr = malloc(size);
+#ifdef CALOTYPE_NRT_DEBUG
+    std::lock_guard<std::mutex> guard(blocks_lock);
+    blocks.insert(ptr);
+#endif
+    return ptr;
 }
 
 extern "C" void nrt_test_free(void *ptr) {
 #ifdef CALOTYPE_NRT_DEBUG
-    std::lock_guard<std::mutex> guard(kept_lock);
-    if (!kept.insert(ptr).second) {
+    std::lock_guard<std::mutex> guard(blocks_lock);
+    if (!freed.insert(ptr).second) {
         return;  // a trap would have ended it
     }
 #else
@@ -50,10 +56,11 @@ void reset_heap() {
     until_failure = 0;
     live = trapped = 0;
 #ifdef CALOTYPE_NRT_DEBUG
-    for (void *ptr : kept) {
+    for (void *ptr : blocks) {
         free(ptr);
     }
-    kept.clear();
+    blocks.clear();
+    freed.clear();
 #endif
 }
 
