@@ -276,5 +276,33 @@ TEST(GpuMemory, of_blocks_of_which_the_middle_ones_need_most) {
     }
 }
 
+// A block has as many threads as the one that needs most, not as many as the whole image.
+TEST(GpuThreads, of_blocks_of_which_the_outer_ones_need_most) {
+    REQUIRE_GPU();
+    Func f = source("f"), g("g");
+    g(x, y) = f(x * (127 - x), y);
+    g.gpu_tile(x, y, xi, yi, 8, 1);
+    f.compute_at(g, x).gpu_threads(x);
+    expect_values<int>(g, 128, 5, [](int i, int j) { return plain(i * (127 - i), j); });
+}
+
+TEST(GpuThreads, of_whole_groups_of_rows_below_a_tile_that_is_shifted) {
+    REQUIRE_GPU();
+    for (const int height : {8, 20, 301}) {
+        Func f = source("f"), g("g");
+        RDom r(0, 8);
+        g(x, y) = sum(f(x, y / 8 * 8 + r));
+        g.gpu_tile(x, y, xi, yi, 16, 8, TailStrategy::ShiftInwards);
+        f.compute_at(g, x).gpu_threads(x, y);
+        expect_values<int>(g, 16, height, [](int i, int j) {
+            int all = 0;
+            for (int k = 0; k < 8; k++) {
+                all += plain(i, j / 8 * 8 + k);
+            }
+            return all;
+        });
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test

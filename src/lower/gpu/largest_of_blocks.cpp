@@ -54,26 +54,56 @@ bool uses_blocks(const Expr &e, const std::vector<BlockRange> &blocks) {
 
 }  // namespace
 
-Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceInBlock &place) {
-    const Interval all = place.of_kernel.interval(size), range = place.of_block.interval(size);
+PlaceInKernel::Inside::Inside(PlaceInKernel &place, const LetStmt *op)
+    : place_(place), blocks_(place.blocks_.size()), lets_(place.lets_.size()) {
+    of_kernel_.emplace(place.of_kernel_, op);
+    of_block_.emplace(place.of_block_, op);
+    if (is_pure(op->value)) {
+        place.lets_.emplace_back(op->name, op->value);
+    }
+}
+
+PlaceInKernel::Inside::Inside(PlaceInKernel &place, const For *op)
+    : place_(place), blocks_(place.blocks_.size()), lets_(place.lets_.size()) {
+    const Interval extent = place.of_kernel_.interval(op->extent);
+    const std::vector<std::string> names = free_variables(op->min);
+    const bool is_range_of_kernel =
+        extent.has_upper_bound() && std::none_of(names.begin(), names.end(), [&](const auto &name) {
+            return place.of_kernel_.binds(name);
+        });
+    of_kernel_.emplace(place.of_kernel_, op);
+    if (op->for_type == ForType::GPUBlock && is_range_of_kernel) {
+        place.blocks_.push_back({op->name, op->min, extent.max});
+    } else {
+        of_block_.emplace(place.of_block_, op);
+    }
+}
+
+PlaceInKernel::Inside::~Inside() {
+    place_.blocks_.resize(blocks_);
+    place_.lets_.resize(lets_);
+}
+
+Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceInKernel &place) {
+    const Interval all = place.of_kernel().interval(size), range = place.of_block().interval(size);
     const auto constant = all.has_upper_bound() ? as_const_int(all.max) : std::nullopt;
     if ((constant && *constant <= small_extent) || !range.has_upper_bound() ||
         !is_one_value(range.max)) {
         return all.has_upper_bound() ? all.max : Expr();
     }
-    const Expr largest = at_ends(range.max, place.blocks);
-    if (!uses_blocks(largest, place.blocks)) {
+    const Expr largest = at_ends(range.max, place.blocks());
+    if (!uses_blocks(largest, place.blocks())) {
         return largest;
     }
     // As it is written it is exact, unless threads have different sizes.
-    const Expr written = with_lets(size, place.lets);
+    const Expr written = with_lets(size, place.lets());
     const std::vector<std::string> names = free_variables(written);
     const bool is_of_block =
         is_one_value(written) && std::none_of(names.begin(), names.end(), [&](const auto &name) {
-            return place.of_block.binds(name);
+            return place.of_block().binds(name);
         });
     Asked asked{ctx_.names.unique(what + ".largest"), is_of_block ? written : range.max, {}};
-    for (const BlockRange &block : place.blocks) {
+    for (const BlockRange &block : place.blocks()) {
         if (uses_var(asked.size, block.name)) {
             const std::string name = ctx_.names.unique(block.name + ".asked");
             asked.size = substitute(block.name, Variable::make(Int(32), name), asked.size);

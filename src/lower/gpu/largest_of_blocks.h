@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The largest that a size is in any block of a kernel, for storage that is made before it runs.
+// The largest that a size is in any block of a kernel, for what is chosen before it runs: storage
+// and the number of threads.
 // Helper of the passes in this folder.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +22,41 @@ struct BlockRange {
 };
 
 /// What is known at a place in a kernel.
-struct PlaceInBlock {
-    const std::vector<BlockRange> &blocks;
-    const std::vector<std::pair<std::string, Expr>> &lets;  ///< pure ones, outermost first
-    const KnownHere &of_kernel;                             ///< of all that the kernel binds
-    const KnownHere &of_block;                              ///< of the same without the blocks
+class PlaceInKernel {
+public:
+    /// For the length of a C++ block, the place is inside of a let or of a loop.
+    class Inside {
+    public:
+        Inside(PlaceInKernel &place, const LetStmt *op);
+        Inside(PlaceInKernel &place, const For *op);
+        ~Inside();
+        Inside(const Inside &) = delete;
+        Inside &operator=(const Inside &) = delete;
+
+    private:
+        PlaceInKernel &place_;
+        const size_t blocks_, lets_;  ///< how many there were
+        std::optional<KnownHere::Inside> of_kernel_, of_block_;
+    };
+
+    const std::vector<BlockRange> &blocks() const {
+        return blocks_;
+    }
+    const std::vector<std::pair<std::string, Expr>> &lets() const {
+        return lets_;
+    }
+    const KnownHere &of_kernel() const {
+        return of_kernel_;
+    }
+    const KnownHere &of_block() const {
+        return of_block_;
+    }
+
+private:
+    std::vector<BlockRange> blocks_;                  ///< of which each may have a size of its own
+    std::vector<std::pair<std::string, Expr>> lets_;  ///< pure ones, outermost first
+    KnownHere of_kernel_;                             ///< of all that the kernel binds
+    KnownHere of_block_;                              ///< of the same without the blocks
 };
 
 /// A size that grows or shrinks from block to block is largest in the first or the last. Where it
@@ -44,7 +76,7 @@ public:
     }
     /// The largest value of `size`, in terms of what is outside of the kernel and of what around()
     /// adds there; undefined if it has no bound. `what` is in names.
-    Expr of(const std::string &what, const Expr &size, const PlaceInBlock &place);
+    Expr of(const std::string &what, const Expr &size, const PlaceInKernel &place);
     /// The kernel, after what was asked for.
     Stmt around(Stmt kernel);
 

@@ -66,20 +66,7 @@ public:
           unit_units_(contains_intrinsic(nest.body, Intrinsic::gpu_warpgroup_multiply_add)
                           ? warpgroup_units
                           : 1) {
-        for (const KernelLoop &loop : nest.blocks) {
-            blocks_.push_back({loop.name, 0, loop.extent});
-            outside_.emplace_back(
-                std::make_unique<KnownHere::Inside>(ranges_, loop.name, loop.extent));
-        }
-        for (const KernelLoop &loop : nest.threads) {
-            inner_.push(loop.name);
-            for (KnownHere *ranges : {&ranges_, &ranges_of_block_}) {
-                outside_.emplace_back(
-                    std::make_unique<KnownHere::Inside>(*ranges, loop.name, loop.extent));
-            }
-        }
-        (*this)(wrap_in_lets(nest.lets, nest.body));
-        outside_.clear();
+        (*this)(nest.to_stmt());
     }
     std::vector<Storage> storage;
     LargestOfBlocks largest;  ///< what sizes are in terms of
@@ -182,22 +169,19 @@ private:
     void visit(const LetStmt *op) override {
         (*this)(op->value);
         const bool is_inner = !is_of_block(op->value);
-        const KnownHere::Inside bind(ranges_, op);
-        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
+        const PlaceInKernel::Inside inside(place_, op);
         const ScopedBinding<> bind_inner(is_inner, inner_, op->name);
-        const size_t lets = lets_.size();
-        if (!is_inner) {
-            lets_.emplace_back(op->name, op->value);
-        }
         (*this)(op->body);
-        lets_.resize(lets);
     }
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
-        const KnownHere::Inside bind(ranges_, op);
-        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
-        const ScopedBinding<> bind_inner(inner_, op->name);
+        const PlaceInKernel::Inside inside(place_, op);
+        const ScopedBinding<> bind_inner(op->for_type != ForType::GPUBlock, inner_, op->name);
+        if (is_gpu(op->for_type)) {
+            (*this)(op->body);
+            return;
+        }
         const int number = int(spans_.size());
         spans_.push_back({++position_, 0});
         position_++;
@@ -229,7 +213,7 @@ private:
     Expr units_of(const Allocate *op) {
         Expr elements = 1;
         for (const Expr &e : op->extents) {
-            const Expr most = largest.of(op->name, e, {blocks_, lets_, ranges_, ranges_of_block_});
+            const Expr most = largest.of(op->name, e, place_);
             user_assert(most.defined())
                 << "storage of " << op->name << " cannot be in shared memory: its extent " << e
                 << " has no bound outside of the kernel";
@@ -240,11 +224,8 @@ private:
         return simplify((bytes + (whole - 1)) / whole * unit_units_);
     }
 
-    const int unit_units_;                ///< sizes are multiples of that
-    KnownHere ranges_, ranges_of_block_;  ///< with and without the loops over blocks
-    std::vector<BlockRange> blocks_;
-    std::vector<std::pair<std::string, Expr>> lets_;  ///< those that are the same for all threads
-    std::vector<std::unique_ptr<KnownHere::Inside>> outside_;
+    const int unit_units_;  ///< sizes are multiples of that
+    PlaceInKernel place_;
     std::vector<LoopSpan> spans_;
     std::vector<int> loops_;  ///< around this place
     std::vector<Barrier> barriers_;

@@ -254,7 +254,7 @@ private:
 /// The block loops, taken off from the outside in.
 class BlockLoops {
 public:
-    explicit BlockLoops(LowerContext &ctx) : ctx_(ctx) {
+    explicit BlockLoops(LowerContext &ctx) : ctx_(ctx), largest_(ctx) {
     }
 
     Stmt fuse(const For *outermost) {
@@ -269,14 +269,14 @@ public:
         nest_.body = inline_integer_lets(nest_.body, context);
         nest_.body = keep_parts_of_threads(nest_.body, split_storage_, ctx_);
         std::reverse(nest_.blocks.begin(), nest_.blocks.end());
-        return nest_.to_stmt();
+        return largest_.around(nest_.to_stmt());
     }
 
 private:
     /// What stands inside of the block loops; lets and conditions between them go with it.
     Stmt peel(const Stmt &s) {
         if (const LetStmt *op = s.as<LetStmt>()) {
-            const KnownHere::Inside bind(ranges_, op);
+            const PlaceInKernel::Inside inside(place_, op);
             return LetStmt::make(op->name, op->value, peel(op->body));
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
@@ -290,7 +290,7 @@ private:
     }
 
     Stmt peel_loop(const For *op) {
-        const Interval size = ranges_.interval(op->extent);
+        const Interval size = place_.of_kernel().interval(op->extent);
         user_assert(size.has_upper_bound()) << "the extent of block loop " << op->name << ", "
                                             << op->extent << ", has no bound outside of the kernel";
         user_assert(nest_.blocks.size() < max_gpu_dims)
@@ -300,7 +300,7 @@ private:
         const std::string name = from_zero ? op->name : ctx_.names.unique(op->name + ".from_zero");
         const Expr index = Variable::make(Int(32), name);
         nest_.blocks.push_back({name, size.max});
-        const KnownHere::Inside bind(ranges_, op);
+        const PlaceInKernel::Inside inside(place_, op);
         Stmt body = peel(op->body);
         if (!can_prove(op->extent >= size.max)) {
             body = IfThenElse::make(index < op->extent, body);
@@ -309,7 +309,8 @@ private:
     }
 
     Stmt threads(const Stmt &s) {
-        const ThreadShape shape = find_thread_shape(s, ranges_, nest_.blocks[0].name, ctx_);
+        const ThreadShape shape =
+            find_thread_shape(s, place_, nest_.blocks[0].name, largest_, ctx_);
         ThreadFuser fuser(shape, ctx_);
         const Stmt body = fuser.mutate(s);
         for (int d = 0; d < shape.dims; d++) {
@@ -322,7 +323,8 @@ private:
     LowerContext &ctx_;
     KernelNest nest_;
     SplitStorage split_storage_;
-    KnownHere ranges_;
+    PlaceInKernel place_;
+    LargestOfBlocks largest_;
 };
 
 }  // namespace

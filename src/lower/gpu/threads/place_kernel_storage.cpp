@@ -67,15 +67,8 @@ private:
         if (blocks_.empty()) {
             return Mutator::visit(op);
         }
-        const KnownHere::Inside bind(ranges_, op);
-        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
-        const size_t lets = lets_.size();
-        if (is_pure(op->value)) {
-            lets_.emplace_back(op->name, op->value);
-        }
-        Stmt s = Mutator::visit(op);
-        lets_.resize(lets);
-        return s;
+        const PlaceInKernel::Inside inside(place_, op);
+        return Mutator::visit(op);
     }
 
     Stmt visit(const For *op) override {
@@ -85,12 +78,8 @@ private:
         }
         const bool is_thread = is_thread_loop(op);
         const bool is_of_pieces = is_block || is_thread || op->for_type == ForType::Vectorized;
-        const Interval extent = is_of_pieces ? ranges_.interval(op->extent) : Interval();
-        const KnownHere::Inside bind(ranges_, op);
-        std::optional<KnownHere::Inside> bind_of_block;
-        if (!is_block) {
-            bind_of_block.emplace(ranges_of_block_, op);
-        }
+        const Interval extent = is_of_pieces ? place_.of_kernel().interval(op->extent) : Interval();
+        const PlaceInKernel::Inside inside(place_, op);
         if (!is_of_pieces) {
             return Mutator::visit(op);
         }
@@ -104,9 +93,7 @@ private:
             return s;
         }
         blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
-        block_ranges_.push_back({op->name, op->min, extent.max});
         Stmt s = Mutator::visit(op);
-        block_ranges_.pop_back();
         blocks_.pop_back();
         return blocks_.empty() ? largest_.around(with_scratch(s)) : s;
     }
@@ -163,8 +150,7 @@ private:
         Scratch scratch{op->name, op->type, {}, op->padding};
         Expr size = 1, offset = 0;
         for (const Expr &extent : op->extents) {
-            const Expr most =
-                largest_.of(op->name, extent, {block_ranges_, lets_, ranges_, ranges_of_block_});
+            const Expr most = largest_.of(op->name, extent, place_);
             user_assert(most.defined())
                 << "storage of " << op->name << " cannot be in device memory: its extent " << extent
                 << " has no bound outside of the kernel";
@@ -186,10 +172,8 @@ private:
     /// Of the block loops around, and of the loops of threads and lanes in them: the index, counted
     /// from 0, and the extent.
     std::vector<std::pair<Expr, Expr>> blocks_;
-    std::vector<BlockRange> block_ranges_;
-    std::vector<std::pair<std::string, Expr>> lets_;  ///< around, in the kernel
     std::vector<Scratch> scratch_;
-    KnownHere ranges_, ranges_of_block_;  ///< with and without the loops over blocks
+    PlaceInKernel place_;
     LargestOfBlocks largest_;
     int in_threads_ = 0;
 };

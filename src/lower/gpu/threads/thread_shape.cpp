@@ -18,7 +18,8 @@ namespace {
 
 class ShapeFinder : public Visitor {
 public:
-    ShapeFinder(const KnownHere &outside, const LowerContext &ctx) : ranges_(outside), ctx_(ctx) {
+    ShapeFinder(const PlaceInKernel &outside, LargestOfBlocks &largest, const LowerContext &ctx)
+        : place_(outside), largest_(largest), ctx_(ctx) {
     }
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -39,23 +40,18 @@ private:
     using Visitor::visit;
 
     void visit(const LetStmt *op) override {
-        const KnownHere::Inside bind(ranges_, op);
+        const PlaceInKernel::Inside inside(place_, op);
         (*this)(op->body);
     }
 
     void visit(const For *op) override {
         if (!is_thread_loop(op)) {
-            const KnownHere::Inside bind(ranges_, op);
+            const PlaceInKernel::Inside inside(place_, op);
             (*this)(op->body);
             return;
         }
-        Interval extent = ranges_.interval(op->extent);
-        const KnownHere::Inside bind(ranges_, op);
-        if (op->for_type == ForType::GPULane && extent.has_upper_bound()) {
-            // Lanes that have nothing to do wait.
-            const Expr bound = find_constant_bound(extent.max, Direction::Upper);
-            extent.max = bound.defined() ? bound : extent.max;
-        }
+        const Expr extent = largest_extent(op);
+        const PlaceInKernel::Inside inside(place_, op);
         loops_++;
         const int around = std::exchange(depth_, 0);
         (*this)(op->body);
@@ -64,21 +60,32 @@ private:
         user_assert(dim < max_gpu_dims)
             << "thread loop " << op->name << " has three thread loops inside: a block of threads "
             << "has at most three dimensions";
-        user_assert(extent.has_upper_bound())
-            << "the extent of thread loop " << op->name << ", " << op->extent
-            << ", has no bound outside of the kernel";
+        user_assert(extent.defined()) << "the extent of thread loop " << op->name << ", "
+                                      << op->extent << ", has no bound outside of the kernel";
         check_lanes(op, extent);
         check_extent(op, extent, dim);
         shape.dim[op] = dim;
         shape.dims = std::max(shape.dims, dim + 1);
         Expr &size = shape.size[size_t(dim)];
-        size = simplify(size.defined() ? max(size, extent.max) : extent.max);
+        size = simplify(size.defined() ? max(size, extent) : extent);
     }
 
-    void check_lanes(const For *op, const Interval &extent) const {
-        const auto lanes = as_const_int(extent.max);
+    /// In any block; undefined if it has no bound.
+    Expr largest_extent(const For *op) {
+        if (op->for_type != ForType::GPULane) {
+            return largest_.of(op->name, op->extent, place_);
+        }
+        // Lanes that have nothing to do wait.
+        const Interval extent = place_.of_kernel().interval(op->extent);
+        const Expr bound =
+            extent.has_upper_bound() ? find_constant_bound(extent.max, Direction::Upper) : Expr();
+        return bound.defined() || !extent.has_upper_bound() ? bound : extent.max;
+    }
+
+    void check_lanes(const For *op, const Expr &extent) const {
+        const auto lanes = as_const_int(extent);
         user_assert(op->for_type != ForType::GPULane || (lanes && *lanes <= warp_size))
-            << "lane loop " << op->name << " has extent " << extent.max
+            << "lane loop " << op->name << " has extent " << extent
             << ", must be a constant of at most " << warp_size
             << (lanes ? "" : hint_of_loop(op->name));
     }
@@ -89,8 +96,8 @@ private:
         return hint_at_guarded_tail(f == ctx_.env.end() ? nullptr : &f->second, ctx_);
     }
 
-    static void check_extent(const For *op, const Interval &extent, int dim) {
-        const auto threads = as_const_int(extent.max);
+    static void check_extent(const For *op, const Expr &extent, int dim) {
+        const auto threads = as_const_int(extent);
         const int64_t most = max_cuda_block_size[size_t(dim)];
         user_assert(op->device_api != DeviceAPI::CUDA || !threads || *threads <= most)
             << "thread loop " << op->name << " has extent " << *threads << ", but a block has at "
@@ -98,7 +105,8 @@ private:
             << "xyz"[dim];
     }
 
-    KnownHere ranges_;
+    PlaceInKernel place_;
+    LargestOfBlocks &largest_;
     const LowerContext &ctx_;
     int loops_ = 0;  ///< thread loops met
     int depth_ = 0;  ///< thread loops inside of each other, below this place
@@ -106,9 +114,10 @@ private:
 
 }  // namespace
 
-ThreadShape find_thread_shape(const Stmt &body, const KnownHere &outside, const std::string &kernel,
+ThreadShape find_thread_shape(const Stmt &body, const PlaceInKernel &outside,
+                              const std::string &kernel, LargestOfBlocks &largest,
                               const LowerContext &ctx) {
-    ShapeFinder finder(outside, ctx);
+    ShapeFinder finder(outside, largest, ctx);
     finder(body);
     ThreadShape &shape = finder.shape;
     int64_t threads = 1;

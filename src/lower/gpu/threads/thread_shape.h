@@ -9,7 +9,7 @@
 
 #include "lower/context.h"
 #include "lower/gpu/kernel_nest.h"
-#include "lower/known_here.h"
+#include "lower/gpu/largest_of_blocks.h"
 
 namespace calotype::internal {
 
@@ -25,9 +25,11 @@ struct ThreadShape {
     std::unordered_set<const StmtNode *> with_threads;  ///< statements that hold thread loops
 };
 
-/// Of the body of the innermost block loop; `outside` knows the variables of the block loops.
+/// Of the body of the innermost block loop; `outside` knows the variables of the block loops, and
+/// the kernel goes into `largest.around` as the sizes are in terms of that.
 /// CompileError if a size has no bound, or there are more than three dimensions.
-ThreadShape find_thread_shape(const Stmt &body, const KnownHere &outside, const std::string &kernel,
+ThreadShape find_thread_shape(const Stmt &body, const PlaceInKernel &outside,
+                              const std::string &kernel, LargestOfBlocks &largest,
                               const LowerContext &ctx);
 
 }  // namespace calotype::internal
