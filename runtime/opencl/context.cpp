@@ -98,6 +98,7 @@ calotype_status describe_context(void *user_context, cl_context context, cl_devi
     record->device_index = index_of_device(user_context, device);
     DeviceFacts facts{device};
     facts.get(CL_DEVICE_PLATFORM, &record->platform);
+    facts.get(CL_DEVICE_TYPE, &record->device_type);
     facts.get(CL_DEVICE_MAX_WORK_GROUP_SIZE, &record->max_group);
     facts.get(CL_DEVICE_MAX_WORK_ITEM_SIZES, &record->max_items);
     facts.get(CL_DEVICE_LOCAL_MEM_SIZE, &record->local_bytes);

@@ -17,6 +17,7 @@ struct ContextFacts {
     cl_context context;
     cl_device_id device;
     cl_platform_id platform;
+    cl_bitfield device_type;
     int32_t device_index;
     cl_uint devices_in_context;
     size_t max_group;
@@ -60,7 +61,8 @@ inline cl_command_queue queue_of(const DeviceScope &scope) {
 calotype_status note_queue(ContextRecord &record, cl_command_queue queue);
 /** Wait for all queues that were noted. */
 calotype_status finish_queues(ContextRecord &record);
-/** KernelBackend::await_idle: the same until the deadline. */
+/** KernelBackend::await_idle: the same until the deadline, or for some seconds where the device's work
+ * is done by threads of this process. */
 bool await_queues(const DeviceScope &scope, uint64_t deadline_ns);
 /** They are not waited for any more, nor are others noted until a module is loaded. */
 void forget_queues(ContextRecord &record);

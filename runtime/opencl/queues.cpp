@@ -5,6 +5,8 @@
 // Each time that there are some more, queues that the application has released, which nobody but
 // this list retains any more, are waited for and given up. The driver is never waited for with the
 // lock held; meanwhile a place in the list stays that of its queue, or becomes empty.
+#include <algorithm>
+
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/opencl/context.h"
@@ -18,6 +20,8 @@ namespace {
 
 /** So many more are noted before the list is looked through. */
 constexpr uint32_t queues_between_looks = 8;
+
+constexpr uint32_t host_device_wait_ms = 5000;
 
 /** The place that has the queue, or with null one that is empty; null if there is none. The lock is
  * held. */
@@ -125,10 +129,16 @@ static bool await_queue(const DeviceScope &scope, cl_command_queue queue, uint64
 }
 
 bool await_queues(const DeviceScope &scope, uint64_t deadline_ns) {
+    ContextRecord &record = record_of(scope);
+    // A driver that still compiles or computes on threads of this process crashes as its own exit
+    // handlers take away what those use.
+    const uint64_t deadline = record.device_type & CL_DEVICE_TYPE_CPU
+                                  ? std::max(deadline_ns, deadline_after_ms(host_device_wait_ms))
+                                  : deadline_ns;
     bool are_idle = true;
     const FailureScope ignored;
-    for_each_queue(record_of(scope), is_any, [&](cl_command_queue queue) {
-        are_idle = are_idle && await_queue(scope, queue, deadline_ns);
+    for_each_queue(record, is_any, [&](cl_command_queue queue) {
+        are_idle = are_idle && await_queue(scope, queue, deadline);
     });
     return are_idle;
 }

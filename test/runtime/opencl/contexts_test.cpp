@@ -6,6 +6,8 @@
 #include "opencl_test.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -197,11 +199,16 @@ TEST_F(OpenClContexts, asynchronous_copies_wait_for_nothing_on_a_queue_of_the_ca
     own.end();
 }
 
-/// Work that does not end, on the queue of the default context.
+std::atomic<bool> has_work_ended{false};
+
+/// Work that ends after 600 ms, on the queue of the default context.
 TEST_F(OpenClContexts, one_process) {
     if (!is_process_of_test()) {
-        GTEST_SKIP() << "started by the test below in a process of its own";
+        GTEST_SKIP() << "started by the tests below in a process of its own";
     }
+    const bool is_cpu = process_setting("CALOTYPE_PROCESS_CASE") == "cpu";
+    fake().set_devices(true, is_cpu ? 0 : 1, 1);
+    atexit([] { process_report() << (has_work_ended ? "waits and ends" : "ends"); });
     calotype_hold hold = {};
     ASSERT_EQ(calotype_initialize_kernels(nullptr, &kernel.desc(), nullptr, &hold), CALOTYPE_OK);
     const uint32_t one[3] = {1, 1, 1};
@@ -211,15 +218,27 @@ TEST_F(OpenClContexts, one_process) {
     EXPECT_EQ(calotype_finalize_kernels(nullptr, &hold), CALOTYPE_OK);
     DeviceScope scope = {};
     ASSERT_EQ(backend().acquire(nullptr, &scope), CALOTYPE_OK);
-    fake().block_queue(static_cast<cl_command_queue>(scope.stream), true);
+    const auto queue = static_cast<cl_command_queue>(scope.stream);
+    fake().block_queue(queue, true);
     backend().release(scope);
-    process_report() << "ends";
+    std::thread([=] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        has_work_ended = true;
+        fake().block_queue(queue, false);
+    }).detach();
     std::exit(0);
 }
 
 TEST_F(OpenClContexts, a_process_ends_while_work_does_not) {
     Processes processes;
-    EXPECT_EQ(processes.run("OpenClContexts.one_process", {"CALOTYPE_PROCESS_CASE=exit"}), "ends");
+    EXPECT_EQ(processes.run("OpenClContexts.one_process", {"CALOTYPE_PROCESS_CASE=gpu"}), "ends");
+}
+
+/// The exit handlers of such a driver take away what its threads compute with.
+TEST_F(OpenClContexts, a_process_waits_for_work_on_its_own_processors) {
+    Processes processes;
+    EXPECT_EQ(processes.run("OpenClContexts.one_process", {"CALOTYPE_PROCESS_CASE=cpu"}),
+              "waits and ends");
 }
 
 }  // namespace
