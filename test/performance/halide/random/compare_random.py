@@ -3,7 +3,7 @@
 """Compares random pipelines under random schedules with Halide: values, and processor time to compile and of a call.
 
 random_pipelines.cpp is compiled against each side's Halide.h; each seed is a process, the sides take turns. Nobody has
-tuned these programs, so what is slow among them is a class to be found.
+tuned these programs, so what is slow among them is a class to be found. With --targets the pipelines are for a GPU.
 
     pip install halide
     ./dev build release
@@ -41,31 +41,34 @@ def build(folder, calotype):
     compile_program(folder / "halide", [halide / "include"], next(halide.glob("lib*/libHalide.so")))
 
 
-def run(program, seed, threads, limit):
-    env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
+def run(program, seed, args):
+    limit = args.limit
+    env = dict(os.environ, CT_NUM_THREADS=str(args.threads), HL_NUM_THREADS=str(args.threads))
+    if args.targets:
+        env["HL_JIT_TARGET"] = args.targets[program.name == "halide"]
     try:
-        done = subprocess.run([program, str(seed)], env=env, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run([program, str(seed), *map(str, args.size or [])], env=env, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
         return {"error": f"over {limit} s"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     return json.loads(lines[0]) if lines else {"error": f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"}
 
 
-def best(folder, side, seed, threads, limit, rounds):
-    """The fastest of some runs, and all of them."""
-    runs = [run(folder / side, seed, threads, limit) for _ in range(rounds)]
+def best(side, seed, args, rounds):
+    """The fastest of some runs."""
+    runs = [run(args.build / side, seed, args) for _ in range(rounds)]
     failed = [r for r in runs if "error" in r]
     return failed[0] if failed else min(runs, key=lambda r: r["run_ms"])
 
 
-def one(folder, seed, args):
-    ours = best(folder, "calotype", seed, args.threads, args.limit, 1)
-    theirs = best(folder, "halide", seed, args.threads, args.limit, 1)
+def one(seed, args):
+    ours = best("calotype", seed, args, 1)
+    theirs = best("halide", seed, args, 1)
     if "error" in ours or "error" in theirs:
         return {"seed": seed, "calotype": ours, "halide": theirs}
     if ours["run_ms"] > 1.05 * theirs["run_ms"]:  # look again before this is said
-        ours = min(ours, best(folder, "calotype", seed, args.threads, args.limit, 2), key=lambda r: r["run_ms"])
-        theirs = min(theirs, best(folder, "halide", seed, args.threads, args.limit, 2), key=lambda r: r["run_ms"])
+        ours = min(ours, best("calotype", seed, args, 2), key=lambda r: r["run_ms"])
+        theirs = min(theirs, best("halide", seed, args, 2), key=lambda r: r["run_ms"])
     return {"seed": seed, "calotype": ours, "halide": theirs}
 
 
@@ -88,21 +91,53 @@ def describe(row):
             f"{ours['compile_ms'] / theirs['compile_ms']:5.2f}{marks}"), differ
 
 
-def summary(rows, seeds, threads):
+def halide_version():
+    """Where the programs were built; unknown on a machine that they were taken to."""
+    from importlib.metadata import PackageNotFoundError, version
+    try:
+        return version("halide")
+    except PackageNotFoundError:
+        return None
+
+
+def how_measured(figures):
+    if figures["targets"]:
+        return (f"{figures['gpu']}, targets {' and '.join(figures['targets'])}. Time of a call among ten that follow one another, the least of "
+                "eight")
+    return f"Processor time of a call, {figures['threads']} thread(s), the least of several calls"
+
+
+def summary(figures):
     """The table of docs/benchmarks.md: how the ratios are spread, and the largest by seed."""
-    from importlib.metadata import version
+    rows = figures["rows"]
     good = [r for r in rows if "error" not in r["calotype"] and "error" not in r["halide"]]
     run_time = sorted((r["calotype"]["run_ms"] / r["halide"]["run_ms"], r["seed"]) for r in good)
     compiled = [r["calotype"]["compile_ms"] / r["halide"]["compile_ms"] for r in good]
     ratios = [ratio for ratio, _ in run_time]
     last = ", ".join(f"{ratio:.2f} ({seed})" for ratio, seed in run_time[:-6:-1])
     return "\n".join([
-        f"Machine: {machine()}. Halide {version('halide')} from PyPI. Processor time of a call, {threads} thread(s), the least of several "
-        "calls; below 1 means that Calotype is faster.", "",
+        f"Machine: {figures['machine']}. Halide {figures['halide'] or halide_version()} from PyPI. {how_measured(figures)}; below 1 means that "
+        "Calotype is faster.", "",
         "| seeds | run by both | geometric mean | median | above 1.05 | largest (seed) | time to compile, geometric mean |",
         "|---|---|---|---|---|---|---|",
-        f"| {seeds[0]} to {seeds[1]} | {len(good)} of {len(rows)} | {statistics.geometric_mean(ratios):.2f} | {statistics.median(ratios):.2f} | "
-        f"{sum(r > 1.05 for r in ratios)} | {last} | {statistics.geometric_mean(compiled):.2f} |"])
+        f"| {rows[0]['seed']} to {rows[-1]['seed']} | {len(good)} of {len(rows)} | {statistics.geometric_mean(ratios):.2f} | "
+        f"{statistics.median(ratios):.2f} | {sum(r > 1.05 for r in ratios)} | {last} | {statistics.geometric_mean(compiled):.2f} |"])
+
+
+def measure(args):
+    """The figures of all seeds, and whether there is one to look at."""
+    gpu = ""
+    if args.targets:
+        names = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout
+        gpu = (names.splitlines() or ["an unnamed GPU"])[0]
+    rows, wrong = [], False
+    for seed in range(args.seeds[0], args.seeds[1] + 1):
+        rows.append(one(seed, args))
+        line, bad = describe(rows[-1])
+        wrong |= bad
+        print(line, flush=True)
+    return {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads,
+            "rows": rows}, wrong
 
 
 def main():
@@ -111,25 +146,28 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/compare_random", help="where to build")
     parser.add_argument("--seeds", type=int, nargs=2, default=(1, 40), metavar=("FIRST", "LAST"))
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--targets", nargs=2, metavar=("OURS", "HALIDES"), help="to compile for, if not for the host")
+    parser.add_argument("--size", type=int, nargs=2, metavar=("WIDTH", "HEIGHT"), help="of the images")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for one run of one side")
     parser.add_argument("--write-docs", action="store_true", help="put the table into docs/benchmarks.md")
     parser.add_argument("--no-build", action="store_true", help="the programs are there")
     parser.add_argument("--json", type=pathlib.Path, help="also write the raw figures here")
+    parser.add_argument("--read-json", type=pathlib.Path, help="measure nothing: these are the figures")
     args = parser.parse_args()
-    if not args.no_build:
-        build(args.build, args.calotype.resolve())
-    rows, wrong = [], False
-    for seed in range(args.seeds[0], args.seeds[1] + 1):
-        rows.append(one(args.build, seed, args))
-        line, bad = describe(rows[-1])
-        wrong |= bad
-        print(line, flush=True)
-    text = summary(rows, args.seeds, args.threads)
+    wrong = False
+    if args.read_json:
+        figures = json.loads(args.read_json.read_text())
+    else:
+        if not args.no_build:
+            build(args.build, args.calotype.resolve())
+        figures, wrong = measure(args)
+    text = summary(figures)
     print(text)
     if args.write_docs:
-        write_page(ROOT / "docs/benchmarks.md", "random pipelines against Halide", text)
+        where = " on a GPU" if figures["targets"] else ""
+        write_page(ROOT / "docs/benchmarks.md", "random pipelines against Halide" + where, text)
     if args.json:
-        args.json.write_text(json.dumps({"machine": machine(), "threads": args.threads, "rows": rows}, indent=2))
+        args.json.write_text(json.dumps(figures, indent=2))
     return 1 if wrong else 0
 
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A random pipeline under a random schedule, made from a seed: compiled in the process, called several times,
-// timed in milliseconds of processor time (the least of the calls).
+// timed in milliseconds of processor time (the least of the calls), or of a clock where it is for a GPU.
 // The same source compiles against either Halide.h; compare_random.py runs both sides.
 //
 //     random_pipelines SEED [WIDTH HEIGHT]
 //
+// It is for a GPU where HL_JIT_TARGET is, as host-cuda;
 // prints one line, {"seed": ..., "compile_ms": ..., "run_ms": ..., "sum": ...}, or {"seed": ..., "error": ...} where the
 // schedule is refused. SHOW=1 also describes the pipeline on stderr; STMT=FILE, ASM=FILE and OBJ=FILE
 // write what it becomes; PLAIN=1 leaves out the schedule.
 #include "Halide.h"
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +67,8 @@ struct Stage {
 
 class Program {
 public:
-    Program(unsigned seed, int width, int height) : dice_(seed), width_(width), height_(height) {
+    Program(unsigned seed, int width, int height, bool on_gpu)
+        : dice_(seed), width_(width), height_(height), on_gpu_(on_gpu) {
     }
 
     void make() {
@@ -90,6 +93,7 @@ public:
 private:
     Dice dice_;
     int width_, height_;
+    bool on_gpu_;
     Var x_{"x"}, y_{"y"}, xo_{"xo"}, yo_{"yo"}, xi_{"xi"}, yi_{"yi"};
     std::vector<Stage> stages_;
     std::vector<size_t> uses_;  // of the stage that is being made
@@ -351,12 +355,12 @@ private:
     std::vector<Var> loops_;
 
     void schedule() {
-        schedule_output();
+        on_gpu_ ? schedule_output_on_gpu() : schedule_output();
         stages_.back().depth = static_cast<int>(loops_.size());
         for (size_t i = stages_.size(); i-- > 0;) {
             Stage &stage = stages_[i];
             if (stage.depth >= 0 && i + 1 < stages_.size()) {
-                stage.depth = schedule_producer(stage);
+                stage.depth = on_gpu_ ? schedule_producer_on_gpu(stage) : schedule_producer(stage);
             }
             for (size_t j : stage.uses) {
                 int &depth = stages_[j].depth;
@@ -499,11 +503,86 @@ private:
             text << " store_at " << loops_[static_cast<size_t>(outer) - 1].name();
         }
     }
+
+    // ---- the schedule for a GPU ----
+
+    // Blocks of random size, threads that compute one value or a few, and the same for an update.
+    void tiles_on_gpu(Stage &stage, std::ostream &text) {
+        const int w = dice_.of<int>({8, 16, 32, 32, 64}), h = dice_.of<int>({1, 2, 4, 8, 8});
+        const int n = dice_.chance(30) && !stage.reduced ? dice_.of<int>({2, 4}) : 1;
+        if (n > 1) {
+            stage.func.vectorize(x_, n);
+        }
+        const TailStrategy how = stage.reduced ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+        stage.func.gpu_tile(x_, y_, xo_, yo_, xi_, yi_, w, h, how);
+        text << " blocks of " << w << " x " << h << ", " << n << " values a thread";
+        if (stage.reduced) {
+            Halide::Stage update = stage.func.update();
+            update.gpu_tile(x_, y_, xo_, yo_, xi_, yi_, w, h, how);
+            unrolled_or_not(stage, update, text);
+        }
+    }
+
+    void unrolled_or_not(Stage &stage, Halide::Stage &update, std::ostream &text) {
+        if (dice_.chance(40)) {
+            update.unroll(stage.domain.x);
+            text << ", reduction unrolled";
+        }
+    }
+
+    void schedule_output_on_gpu() {
+        Stage &stage = stages_.back();
+        std::ostringstream text;
+        tiles_on_gpu(stage, text);
+        loops_ = {xo_, xi_};
+        if (stage.reduced) {
+            loops_.clear();
+        }
+        stage.text += ";" + text.str();
+    }
+
+    // In the loops of which it is computed: 0 all by itself, 1 by each block, 2 by each thread.
+    int schedule_producer_on_gpu(Stage &stage) {
+        std::ostringstream text;
+        if (dice_.chance(30) && !stage.reduced) {
+            stage.text += "; inline";
+            return stage.depth;
+        }
+        const int depth = dice_.chance(25) ? 0 : dice_.between(0, stage.depth);
+        if (depth == 0) {
+            stage.func.compute_root();
+            text << " compute_root";
+            tiles_on_gpu(stage, text);
+        } else if (depth == 1) {
+            stage.func.compute_at(output(), xo_).gpu_threads(x_, y_);
+            text << " compute_at a block";
+            if (stage.reduced) {
+                Halide::Stage update = stage.func.update();
+                update.gpu_threads(x_, y_);
+                unrolled_or_not(stage, update, text);
+            }
+        } else {
+            stage.func.compute_at(output(), xi_);
+            text << " compute_at a thread";
+            if (stage.reduced) {
+                Halide::Stage update = stage.func.update();
+                update.unscheduled();
+                unrolled_or_not(stage, update, text);
+            }
+        }
+        stage.text += ";" + text.str();
+        return depth;
+    }
 };
 
 // Time of the processors, all threads together: other processes disturb it less than a clock on the wall.
 double processor_ms() {
     return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double clock_ms() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double, std::milli>(now).count();
 }
 
 template<typename T>
@@ -545,28 +624,51 @@ void write_down(const Func &made) {
     }
 }
 
+// The least time of a call on the processors of the host.
+double time_on_host(Func &out, Halide::Buffer<> &result) {
+    std::vector<double> times;
+    double spent = 0;
+    while (times.size() < 3 || (spent < 400 && times.size() < 40)) {
+        const double from = processor_ms();
+        out.realize(result);
+        times.push_back(processor_ms() - from);
+        spent += times.back();
+    }
+    return *std::min_element(times.begin(), times.end());
+}
+
+// The least time of a call among calls that follow one another, so that kernels take longer than launching them.
+double time_on_gpu(Func &out, Halide::Buffer<> &result) {
+    constexpr int calls = 10;
+    std::vector<double> times;
+    for (int batch = 0; batch < 8; ++batch) {
+        const double from = clock_ms();
+        for (int i = 0; i < calls; ++i) {
+            out.realize(result);
+        }
+        result.device_sync();
+        times.push_back((clock_ms() - from) / calls);
+    }
+    result.copy_to_host();
+    return *std::min_element(times.begin(), times.end());
+}
+
 void run(unsigned seed, int width, int height) {
-    Program program(seed, width, height);
+    const bool on_gpu = Halide::get_jit_target_from_environment().has_gpu_feature();
+    Program program(seed, width, height, on_gpu);
     program.make();
     if (std::getenv("SHOW") != nullptr) {
         program.describe(std::cerr);
     }
     Func out = program.output();
     write_down(out);
-    double from = processor_ms();
+    const double from = processor_ms();
     out.compile_jit();
     const double compile = processor_ms() - from;
     Halide::Buffer<> result(out.types()[0], width, height);
-    std::vector<double> times;
-    double spent = 0;
-    while (times.size() < 3 || (spent < 400 && times.size() < 40)) {
-        from = processor_ms();
-        out.realize(result);
-        times.push_back(processor_ms() - from);
-        spent += times.back();
-    }
+    const double time = on_gpu ? time_on_gpu(out, result) : time_on_host(out, result);
     std::printf("{\"seed\": %u, \"compile_ms\": %.2f, \"run_ms\": %.4f, \"sum\": %.9g}\n", seed,
-                compile, *std::min_element(times.begin(), times.end()), checksum(result));
+                compile, time, checksum(result));
 }
 
 }  // namespace
