@@ -50,7 +50,7 @@ Expr Interval::extent() const {
     if (!is_bounded()) {
         return Expr();
     }
-    return calotype::simplify(ends::add(ends::sub(max, min), make_one(min.type())));
+    return internal::simplify(ends::add(ends::sub(max, min), make_one(min.type())));
 }
 
 Interval make_union(const Interval &a, const Interval &b) {
@@ -78,9 +78,9 @@ Interval simplify(const Interval &i) {
         return i;
     }
     if (i.is_single_point()) {
-        return Interval::single_point(calotype::simplify(i.min));
+        return Interval::single_point(internal::simplify(i.min));
     }
-    Interval result(calotype::simplify(i.min), calotype::simplify(i.max));
+    Interval result(internal::simplify(i.min), internal::simplify(i.max));
     if (result.is_bounded() && equal(result.min, result.max)) {
         result.max = result.min;
     }

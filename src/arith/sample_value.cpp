@@ -7,9 +7,7 @@
 #include "ir/fold_constants.h"
 #include "support/stack_guard.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -128,4 +126,4 @@ Sample SampleValues::of(const Expr &e) const {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,7 +9,7 @@
 #include "ir/expr_nodes.h"
 #include "support/scope.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Numbers in the place of names: expressions that are equal for all values of their variables have
 /// the same one, but for what floats round and for names of equal values that are not arithmetic.
@@ -27,18 +27,18 @@ public:
     /// In `body`, the name stands for the value.
     template<typename Body>
     void with(const std::string &name, const Expr &value, Body &&body) {
-        internal::ScopedBinding<std::optional<int64_t>> bind(lets_, name, of(value));
+        ScopedBinding<std::optional<int64_t>> bind(lets_, name, of(value));
         body();
     }
 
 private:
     int64_t number_of(const std::string &name, uint64_t place) const;
-    int64_t of_variable(const internal::Variable *op) const;
-    std::optional<int64_t> of_load(const internal::Load *op) const;
+    int64_t of_variable(const Variable *op) const;
+    std::optional<int64_t> of_load(const Load *op) const;
     std::optional<double> of_float(const Expr &e) const;
 
-    internal::Scope<std::optional<int64_t>> lets_;
+    Scope<std::optional<int64_t>> lets_;
     uint64_t set_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -10,12 +10,12 @@
 #include "arith/simplify/const_range.h"
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What is known before simplification begins, beyond what the IR itself says.
 struct SimplifyContext {
     /// Bounds and alignment of free integer Variables, by name.
-    std::map<std::string, internal::ConstRange> bounds;
+    std::map<std::string, ConstRange> bounds;
     std::map<std::string, Alignment> alignments;
     /// Bool expressions that hold.
     std::vector<Expr> facts;
@@ -23,7 +23,7 @@ struct SimplifyContext {
     bool remove_dead_code = true;
 
     SimplifyContext &bound(const std::string &name, int64_t min, int64_t max) {
-        bounds[name] = internal::ConstRange::of(min, max);
+        bounds[name] = ConstRange::of(min, max);
         return *this;
     }
     SimplifyContext &align(const std::string &name, int64_t modulus, int64_t remainder = 0) {
@@ -49,7 +49,7 @@ bool can_prove(const Expr &condition, const SimplifyContext &context = {});
 
 /// Bounds of an integer expression as the simplifier tracks them, and what is known of it modulo
 /// something. Vectors: of all lanes together.
-internal::ConstRange constant_range(const Expr &e, const SimplifyContext &context = {});
+ConstRange constant_range(const Expr &e, const SimplifyContext &context = {});
 Alignment modulus_remainder(const Expr &e, const SimplifyContext &context = {});
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -10,16 +10,14 @@
 #include "support/hash.h"
 #include "support/text.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
-
-using internal::KeyText;
 
 JobKey finish(KeyText &text, const CompileJob &job) {
     JobKey key;
     key.text = text.take();
-    key.hash = internal::hash_bytes(key.text.data(), key.text.size());
+    key.hash = hash_bytes(key.text.data(), key.text.size());
     key.is_shareable = job.source.custom_passes.empty() && !text.depends_on_files();
     return key;
 }
@@ -50,12 +48,12 @@ void put_artifact(KeyText &text, const CompileJob &job) {
     text.put(job.target.to_string());
     text.put(job.options.debug_level);
     if (job.target.has_feature(Target::CUDA)) {
-        text.put(internal::identity(internal::find_cuda_toolkit()));
+        text.put(identity(find_cuda_toolkit()));
     }
 }
 
 std::string environment_text(const char *name) {
-    const char *value = internal::environment(name);
+    const char *value = environment(name);
     return value ? value : "";
 }
 
@@ -65,7 +63,7 @@ CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
     CompileOptions options;
     options.print_pass_times = environment_text("TIME_LOWERING_PASSES") == "1";
     options.verify = options.verify || environment_text("VERIFY") == "1";
-    for (const std::string &rule : internal::split(environment_text("DEBUG_CODEGEN"), ";")) {
+    for (const std::string &rule : split(environment_text("DEBUG_CODEGEN"), ";")) {
         const size_t at = rule.find('@');
         if (at == std::string::npos || rule.substr(at + 1) == pipeline) {
             options.debug_level = std::max(options.debug_level, std::atoi(rule.c_str()));
@@ -120,4 +118,4 @@ JobKey artifact_key(const CompileJob &job) {
     return finish(text, job);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,7 +15,7 @@
 #include "pipeline/source.h"
 #include "target/target.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What changes how a job is compiled, but not what it means.
 struct CompileOptions {
@@ -88,4 +88,4 @@ std::optional<std::string> portable_key(const CompileJob &job);
 /// The target without the features that lowering does not look at.
 Target front_half_target(const Target &target);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -14,6 +14,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,

@@ -68,7 +68,7 @@ LoweredModule run_lowering(const CompileJob &job) {
             }
         };
     }
-    LoweredModule module = calotype::lower(job.source, job.target, lower_options);
+    LoweredModule module = internal::lower(job.source, job.target, lower_options);
     if (options.print_pass_times) {
         print_times(job.source.name, reports);
     }

@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 struct Module::Contents {
     LoweredModule module;
     Target target;

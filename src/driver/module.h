@@ -21,23 +21,23 @@ class Module {
 public:
     Module(const std::string &name, const Target &target,
            const MetadataNameMap &metadata_names = {});
-    Module(LoweredModule module, const Target &target);
+    Module(internal::LoweredModule module, const Target &target);
 
     const Target &target() const;
     const std::string &name() const;
     bool any_strict_float() const;
     void set_any_strict_float(bool any);
-    const std::vector<LoweredBuffer> &buffers() const;
-    const std::vector<LoweredFunction> &functions() const &;
-    std::vector<LoweredFunction> &functions() &;
+    const std::vector<internal::LoweredBuffer> &buffers() const;
+    const std::vector<internal::LoweredFunction> &functions() const &;
+    std::vector<internal::LoweredFunction> &functions() &;
     /// Of a Module that is gone after the statement.
-    std::vector<LoweredFunction> functions() &&;
+    std::vector<internal::LoweredFunction> functions() &&;
     /// A CompileError if there is none of that name.
-    LoweredFunction get_function_by_name(const std::string &name) const;
+    internal::LoweredFunction get_function_by_name(const std::string &name) const;
     const std::vector<Module> &submodules() const;
 
-    void append(const LoweredBuffer &buffer);
-    void append(const LoweredFunction &function);
+    void append(const internal::LoweredBuffer &buffer);
+    void append(const internal::LoweredFunction &function);
     void append(const Module &module);
     /// The functions and buffers of this module and of its submodules, in one without submodules.
     Module resolve_submodules() const;
@@ -56,7 +56,7 @@ public:
     std::string compile_to_object_bytes() const;
     /// The same in a buffer.
     Buffer<uint8_t> compile_to_buffer() const;
-    const LoweredModule &lowered() const;
+    const internal::LoweredModule &lowered() const;
 
 private:
     struct Contents;

@@ -7,7 +7,9 @@
 
 namespace calotype {
 
+namespace internal {
 struct LoweredModule;
+}
 
 /// A step of compiling, reported when it begins.
 struct CompileStep {

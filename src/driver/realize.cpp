@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::compile_inferred;

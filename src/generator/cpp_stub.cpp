@@ -160,8 +160,9 @@ private:
     void inputs() {
         line("    struct Inputs {");
         for (const InputBase *input : g_.inputs()) {
-            const std::string type =
-                input->kind() == IOKind::Scalar ? "calotype::Expr" : "calotype::StubInput";
+            const std::string type = input->kind() == IOKind::Scalar
+                                         ? "calotype::Expr"
+                                         : "calotype::internal::StubInput";
             line("        " + (input->is_array() ? "std::vector<" + type + ">" : type) + " " +
                  input->io_name() + ";");
         }
@@ -277,9 +278,9 @@ private:
         for (const InputBase *input : g_.inputs()) {
             const std::string name = "inputs." + input->io_name();
             line("            " +
-                 (input->is_array()
-                      ? "std::vector<calotype::StubInput>(" + name + ".begin(), " + name + ".end())"
-                      : "{calotype::StubInput(" + name + ")}") +
+                 (input->is_array() ? "std::vector<calotype::internal::StubInput>(" + name +
+                                          ".begin(), " + name + ".end())"
+                                    : "{calotype::internal::StubInput(" + name + ")}") +
                  ",");
         }
         line("        });");

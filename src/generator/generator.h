@@ -81,12 +81,12 @@ protected:
 
 private:
     template<typename X>
-    static std::vector<StubInput> as_stub_inputs(const X &value) {
-        return {StubInput(value)};
+    static std::vector<internal::StubInput> as_stub_inputs(const X &value) {
+        return {internal::StubInput(value)};
     }
     template<typename X>
-    static std::vector<StubInput> as_stub_inputs(const std::vector<X> &values) {
-        return std::vector<StubInput>(values.begin(), values.end());
+    static std::vector<internal::StubInput> as_stub_inputs(const std::vector<X> &values) {
+        return std::vector<internal::StubInput>(values.begin(), values.end());
     }
 
     // Each step is called if the class has it.

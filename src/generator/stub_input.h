@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+namespace internal {
+
 /// A Func, buffer or scalar.
 struct StubInput {
     enum Kind { IsExpr, IsFunc, IsBuffer } kind;
@@ -40,5 +42,7 @@ struct StubInput {
         return kind == IsFunc ? Func(func) : image.defined() ? Func(image) : Func(b);
     }
 };
+
+}  // namespace internal
 
 }  // namespace calotype

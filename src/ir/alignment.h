@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace calotype {
+namespace calotype::internal {
 
 /// The integers x with x == remainder (mod modulus). modulus 1: nothing known; modulus 0: exactly
 /// `remainder`.
@@ -22,4 +22,4 @@ struct Alignment {
     }
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,6 +5,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 bool same(const Expr &a, const Expr &b) {

@@ -7,9 +7,7 @@
 #include "ir/expr_nodes.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -193,6 +191,12 @@ std::optional<int> as_const_power_of_two(const Expr &e) {
     }
     return bits;
 }
+
+}  // namespace calotype::internal
+
+namespace calotype {
+
+using namespace internal;
 
 Expr Type::max() const {
     if (is_float()) {

@@ -8,7 +8,7 @@
 
 #include "ir/expr.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A constant of type t (broadcast to its lanes); the value is converted as by a Cast.
 Expr make_const(Type t, int64_t value);
@@ -45,4 +45,4 @@ std::optional<double> as_const_float(const Expr &e);
 /// log2 of a positive power-of-two integer constant.
 std::optional<int> as_const_power_of_two(const Expr &e);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 // The words of each enumeration in the order of its enumerators.
@@ -50,7 +52,7 @@ const char *to_string(DeviceAPI x) {
 const char *to_string(MemoryType x) {
     return memory_types[size_t(x)];
 }
-const char *to_string(ForType x) {
+const char *internal::to_string(ForType x) {
     return for_types[size_t(x)];
 }
 const char *to_string(Partition x) {
@@ -75,7 +77,7 @@ std::ostream &operator<<(std::ostream &out, DeviceAPI x) {
 std::ostream &operator<<(std::ostream &out, MemoryType x) {
     return out << to_string(x);
 }
-std::ostream &operator<<(std::ostream &out, ForType x) {
+std::ostream &internal::operator<<(std::ostream &out, ForType x) {
     return out << to_string(x);
 }
 std::ostream &operator<<(std::ostream &out, Partition x) {
@@ -100,7 +102,7 @@ bool from_string(const std::string &text, DeviceAPI *result) {
 bool from_string(const std::string &text, MemoryType *result) {
     return find(memory_types, text, result);
 }
-bool from_string(const std::string &text, ForType *result) {
+bool internal::from_string(const std::string &text, ForType *result) {
     return find(for_types, text, result);
 }
 bool from_string(const std::string &text, Partition *result) {

@@ -39,6 +39,8 @@ enum class MemoryType : uint8_t {
     VTCM,
 };
 
+namespace internal {
+
 /// How the iterations of a loop are carried out.
 enum class ForType : uint8_t {
     Serial,
@@ -51,6 +53,22 @@ enum class ForType : uint8_t {
     GPULane,
     Matrix  ///< of a kernel: part of what one matrix instruction of a warp does
 };
+const char *to_string(ForType);
+std::ostream &operator<<(std::ostream &, ForType);
+bool from_string(const std::string &, ForType *);
+
+inline bool is_gpu(ForType t) {
+    return t == ForType::GPUBlock || t == ForType::GPUThread || t == ForType::GPULane;
+}
+/// True if iterations may run at the same time, in any order.
+inline bool is_unordered_parallel(ForType t) {
+    return t == ForType::Parallel || is_gpu(t);
+}
+inline bool is_parallel(ForType t) {
+    return is_unordered_parallel(t) || t == ForType::Vectorized;
+}
+
+}  // namespace internal
 
 /// Whether a loop may be split into a prologue, a steady state and an epilogue.
 enum class Partition : uint8_t { Auto, Never, Always };
@@ -79,7 +97,6 @@ enum class NameMangling : uint8_t { Default, C, CPlusPlus };
 /// "stack", "cuda", ...), and back.
 const char *to_string(DeviceAPI);
 const char *to_string(MemoryType);
-const char *to_string(ForType);
 const char *to_string(Partition);
 const char *to_string(TailStrategy);
 const char *to_string(PrefetchBoundStrategy);
@@ -87,7 +104,6 @@ const char *to_string(LoopAlignStrategy);
 const char *to_string(NameMangling);
 std::ostream &operator<<(std::ostream &, DeviceAPI);
 std::ostream &operator<<(std::ostream &, MemoryType);
-std::ostream &operator<<(std::ostream &, ForType);
 std::ostream &operator<<(std::ostream &, Partition);
 std::ostream &operator<<(std::ostream &, TailStrategy);
 std::ostream &operator<<(std::ostream &, PrefetchBoundStrategy);
@@ -95,20 +111,8 @@ std::ostream &operator<<(std::ostream &, LoopAlignStrategy);
 std::ostream &operator<<(std::ostream &, NameMangling);
 bool from_string(const std::string &, DeviceAPI *);
 bool from_string(const std::string &, MemoryType *);
-bool from_string(const std::string &, ForType *);
 bool from_string(const std::string &, Partition *);
 bool from_string(const std::string &, TailStrategy *);
 bool from_string(const std::string &, PrefetchBoundStrategy *);
-
-inline bool is_gpu(ForType t) {
-    return t == ForType::GPUBlock || t == ForType::GPUThread || t == ForType::GPULane;
-}
-/// True if iterations may run at the same time, in any order.
-inline bool is_unordered_parallel(ForType t) {
-    return t == ForType::Parallel || is_gpu(t);
-}
-inline bool is_parallel(ForType t) {
-    return is_unordered_parallel(t) || t == ForType::Vectorized;
-}
 
 }  // namespace calotype

@@ -7,7 +7,7 @@
 
 #include "ir/expr.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Same structure; cost is linear in the DAG for graph-shaped input.
 bool equal(const Expr &a, const Expr &b);
@@ -26,4 +26,4 @@ struct ExprDeepLess {
     }
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

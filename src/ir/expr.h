@@ -12,11 +12,11 @@
 
 namespace calotype {
 
-class Visitor;
-
 // Nodes stand in calotype::internal: programs that use all names of calotype may have classes of
 // their own that are called Add or Load.
 namespace internal {
+
+class Visitor;
 
 /// One tag a row of ir/nodes.def.
 enum class NodeKind : uint8_t {
@@ -61,7 +61,7 @@ struct StmtBase : StmtNode {
 ///
 /// Built from C++ numbers, Vars, Params, Funcs applied to coordinates, and the operators of
 /// ir/operators.h.
-class Expr : public IntrusivePtr<const internal::ExprNode> {
+class Expr : public internal::IntrusivePtr<const internal::ExprNode> {
 public:
     Expr() = default;
     Expr(const internal::ExprNode *n) : IntrusivePtr(n) {
@@ -100,7 +100,7 @@ public:
         return get()->kind;
     }
     /// Visit this node; the same as (*visitor)(*this).
-    void accept(Visitor *visitor) const;
+    void accept(internal::Visitor *visitor) const;
 };
 
 /// Orders handles by identity, for maps keyed on an expression's node.
@@ -109,6 +109,8 @@ struct ExprCompare {
         return a.get() < b.get();
     }
 };
+
+namespace internal {
 
 /// A statement: a handle to an immutable statement node; undefined means "does nothing".
 class Stmt : public IntrusivePtr<const internal::StmtNode> {
@@ -125,6 +127,8 @@ public:
     }
     void accept(Visitor *visitor) const;
 };
+
+}  // namespace internal
 
 /// One dimension of a rectangle: coordinates min, min + 1, ..., min + extent - 1.
 struct Range {

@@ -235,7 +235,7 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
     return make(t, name, std::move(args), kind, value_index, std::move(symbol));
 }
 
-Expr Call::make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
+Expr Call::make(Type t, internal::Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
     const IntrinsicInfo &info = intrinsic_info(intrinsic);
     node_assert(info.arity < 0 || size_t(info.arity) == args.size())
         << info.name << " takes " << info.arity << " arguments, not " << args.size();

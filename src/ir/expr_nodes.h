@@ -178,9 +178,9 @@ enum class CallKind : uint8_t {
 /// Names of Call: Call::likely is Intrinsic::likely, Call::Extern is CallKind::Extern.
 struct CallNames {
     using CallType = CallKind;
-    using IntrinsicOp = calotype::Intrinsic;
+    using IntrinsicOp = internal::Intrinsic;
 #define INTRINSIC(name, arity, purity)                                                             \
-    static constexpr calotype::Intrinsic name = calotype::Intrinsic::name;
+    static constexpr internal::Intrinsic name = internal::Intrinsic::name;
 #include "ir/intrinsics.def"
     static constexpr CallKind Image = CallKind::Image, Extern = CallKind::Extern,
                               PureExtern = CallKind::PureExtern,
@@ -193,12 +193,12 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
     std::string name;
     std::vector<Expr> args;
     CallKind call_type;
-    calotype::Intrinsic intrinsic = calotype::Intrinsic::none;
+    internal::Intrinsic intrinsic = internal::Intrinsic::none;
     int value_index = 0;
     SymbolPtr symbol;  ///< the declaration (Func, Image) or linkable (Extern, linked_symbol)
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      int value_index = 0, SymbolPtr symbol = nullptr);
-    static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args,
+    static Expr make(Type t, internal::Intrinsic intrinsic, std::vector<Expr> args,
                      SymbolPtr symbol = nullptr);
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      SymbolPtr symbol, int value_index = 0);
@@ -208,16 +208,16 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
         return make(buffer.type(), buffer.name(), args, CallKind::Image, 0, buffer.contents());
     }
     /// The kind says nothing that the intrinsic does not.
-    static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, CallKind) {
+    static Expr make(Type t, internal::Intrinsic intrinsic, std::vector<Expr> args, CallKind) {
         return make(t, intrinsic, std::move(args));
     }
     bool is_intrinsic() const {
         return call_type == CallKind::Intrinsic;
     }
-    bool is_intrinsic(calotype::Intrinsic id) const {
+    bool is_intrinsic(internal::Intrinsic id) const {
         return intrinsic == id;
     }
-    bool is_intrinsic(std::initializer_list<calotype::Intrinsic> ids) const {
+    bool is_intrinsic(std::initializer_list<internal::Intrinsic> ids) const {
         return std::find(ids.begin(), ids.end(), intrinsic) != ids.end();
     }
     bool is_extern() const {
@@ -231,11 +231,11 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
     /// Same arguments give the same value, and evaluation has no effect.
     bool is_pure() const;
     /// The arguments of e if it is a call of that intrinsic, else null.
-    static const Call *as_intrinsic(const Expr &e, calotype::Intrinsic id) {
+    static const Call *as_intrinsic(const Expr &e, internal::Intrinsic id) {
         const Call *c = e.as<Call>();
         return c && c->intrinsic == id ? c : nullptr;
     }
-    static const Call *as_intrinsic(const Expr &e, std::initializer_list<calotype::Intrinsic> ids) {
+    static const Call *as_intrinsic(const Expr &e, std::initializer_list<internal::Intrinsic> ids) {
         const Call *c = e.as<Call>();
         return c && c->is_intrinsic(ids) ? c : nullptr;
     }

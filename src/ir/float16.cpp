@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace internal {
 
 // A finite double is scaled so that one unit in the last place of the result is 1.0; rounding to an

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
@@ -35,4 +35,4 @@ Intrinsic intrinsic_from_name(const std::string &name) {
     return it == by_name.end() ? Intrinsic::none : it->second;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <string>
 
-namespace calotype {
+namespace calotype::internal {
 
 enum class Intrinsic : uint16_t {
 #define INTRINSIC(name, arity, purity) name,
@@ -37,4 +37,4 @@ const IntrinsicInfo &intrinsic_info(Intrinsic id);
 /// The intrinsic of that name, or Intrinsic::none.
 Intrinsic intrinsic_from_name(const std::string &name);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -47,6 +47,8 @@ struct LinkableData {
     std::string parameter;    ///< of the generator, for messages; not part of what it means
 };
 
+namespace internal {
+
 /// " (parameter rng, lib/rng.ptx)": where it comes from, for messages; "" if nobody knows. Empty
 /// files are none.
 std::string origin_of(const LinkableData &linkable, const std::vector<std::string> &files);
@@ -75,5 +77,7 @@ struct LinkedCode {
     /// runtime.
     bool needs_device_runtime = false;
 };
+
+}  // namespace internal
 
 }  // namespace calotype

@@ -38,6 +38,8 @@ enum class LinkageType : uint8_t {
 /// From names of arguments as the pipeline has them to the names that metadata shows.
 using MetadataNameMap = std::map<std::string, std::string>;
 
+namespace internal {
+
 /// An argument of a lowered function.
 struct LoweredArgument : Argument {
     /// Buffers: what is known of the host address, in bytes.
@@ -175,5 +177,7 @@ struct LoweredModule {
         return nullptr;
     }
 };
+
+}  // namespace internal
 
 }  // namespace calotype

@@ -7,7 +7,7 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 class Mutator {
 public:
@@ -24,8 +24,8 @@ public:
     }
 
 protected:
-#define EXPR(Name) virtual Expr visit(const internal::Name *op);
-#define STMT(Name) virtual Stmt visit(const internal::Name *op);
+#define EXPR(Name) virtual Expr visit(const Name *op);
+#define STMT(Name) virtual Stmt visit(const Name *op);
 #include "ir/nodes.def"
 };
 
@@ -52,4 +52,4 @@ private:
     Memo *memo_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

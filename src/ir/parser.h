@@ -7,11 +7,11 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Free names are Variables; their types come from annotations in the text ("x:float32"), int32
 /// where there is none.
 Expr parse_expr(const std::string &text);
 Stmt parse_stmt(const std::string &text);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -10,9 +10,14 @@
 
 namespace calotype {
 
+std::ostream &operator<<(std::ostream &out, const Expr &e);
+
+namespace internal {
+
+std::ostream &operator<<(std::ostream &out, const Stmt &s);
 std::string to_string(const Expr &e);
 std::string to_string(const Stmt &s);
-std::ostream &operator<<(std::ostream &out, const Expr &e);
-std::ostream &operator<<(std::ostream &out, const Stmt &s);
+
+}  // namespace internal
 
 }  // namespace calotype

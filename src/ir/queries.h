@@ -9,7 +9,7 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// True if a Variable (or Load/Call/Store where `include_buffers`) of that name occurs free.
 bool uses_var(const Expr &e, const std::string &name);
@@ -58,8 +58,8 @@ bool is_simple(const Expr &e);
 /// True for Variables, constants and broadcasts of them.
 bool is_trivial(const Expr &e);
 /// True if a node of kind K occurs anywhere.
-bool contains_kind(const Expr &e, internal::NodeKind kind);
-bool contains_kind(const Stmt &s, internal::NodeKind kind);
+bool contains_kind(const Expr &e, NodeKind kind);
+bool contains_kind(const Stmt &s, NodeKind kind);
 /// True if a call of the intrinsic occurs.
 bool contains_intrinsic(const Expr &e, Intrinsic id);
 bool contains_intrinsic(const Stmt &s, Intrinsic id);
@@ -73,4 +73,4 @@ Stmt remove_likelies(const Stmt &s);
 Expr lower_promises(const Expr &e);
 Stmt lower_promises(const Stmt &s);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,7 +9,7 @@
 #include "ir/type.h"
 #include "support/intrusive_ptr.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What kind of declaration a Symbol is. Loop variables, lets and Vars have no Symbol at all.
 enum class SymbolKind : uint8_t {
@@ -32,4 +32,4 @@ public:
 
 using SymbolPtr = IntrusivePtr<Symbol>;
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Digits of the significand, the hidden one included.

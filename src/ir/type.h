@@ -14,11 +14,15 @@ namespace calotype {
 
 class Expr;
 
+namespace internal {
+
 /// The C++ type behind a handle, for headers that we generate. One static instance a pointee type;
 /// compared by address and text.
 struct HandleType {
     std::string cpp_name;  ///< as written in C++, "struct foo const *"
 };
+
+}  // namespace internal
 
 /// The type of a scalar (lanes == 1) or vector value. Bool is UInt(1).
 class Type {
@@ -29,11 +33,12 @@ public:
     static constexpr calotype_type_code_t BFloat = calotype_type_bfloat;
     static constexpr calotype_type_code_t Handle = calotype_type_handle;
 
-    const HandleType *handle_type = nullptr;
+    const internal::HandleType *handle_type = nullptr;
 
     /// Handle(0 bits): the type of an undefined expression.
     Type() = default;
-    Type(calotype_type_code_t code, int bits, int lanes, const HandleType *handle = nullptr)
+    Type(calotype_type_code_t code, int bits, int lanes,
+         const internal::HandleType *handle = nullptr)
         : handle_type(handle), code_(code), bits_(uint8_t(bits)), lanes_(uint16_t(lanes)) {
     }
     Type(const calotype_type_t &t) : Type(calotype_type_code_t(t.code), t.bits, t.lanes) {
@@ -178,7 +183,7 @@ inline Type BFloat(int bits, int lanes = 1) {
 inline Type Bool(int lanes = 1) {
     return UInt(1, lanes);
 }
-inline Type Handle(int lanes = 1, const HandleType *handle = nullptr) {
+inline Type Handle(int lanes = 1, const internal::HandleType *handle = nullptr) {
     return Type(Type::Handle, 64, lanes, handle);
 }
 
@@ -186,8 +191,12 @@ inline Type Handle(int lanes = 1, const HandleType *handle = nullptr) {
 /// parser reads.
 std::string to_string(const Type &t);
 std::ostream &operator<<(std::ostream &out, const Type &t);
+namespace internal {
+
 /// The inverse of to_string; false if the text names no type.
 bool parse_type(const std::string &text, Type *result);
+
+}  // namespace internal
 
 /// The Type of a C++ type: type_of<float>() is Float(32); any pointer is a Handle.
 template<typename T>

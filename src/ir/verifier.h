@@ -8,7 +8,7 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Which names are visible from outside, and which stage of lowering the IR is in.
 struct VerifyOptions {
@@ -30,4 +30,4 @@ struct VerifyOptions {
 void verify(const Stmt &s, const VerifyOptions &options, const std::string &where);
 void verify(const Expr &e, const VerifyOptions &options, const std::string &where);
 
-}  // namespace calotype
+}  // namespace calotype::internal

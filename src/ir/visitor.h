@@ -5,7 +5,7 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 class Visitor {
 public:
@@ -15,8 +15,8 @@ public:
     virtual void operator()(const Stmt &s);
 
 protected:
-#define EXPR(Name) virtual void visit(const internal::Name *op);
-#define STMT(Name) virtual void visit(const internal::Name *op);
+#define EXPR(Name) virtual void visit(const Name *op);
+#define STMT(Name) virtual void visit(const Name *op);
 #include "ir/nodes.def"
 };
 
@@ -34,4 +34,4 @@ private:
     Seen *seen_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -105,7 +105,7 @@ public:
         : Buffer(internal::untyped_copy(b), name) {
     }
     /// A handle to an existing image, as the data of a parameter.
-    explicit Buffer(const Image &image) : Base(image) {
+    explicit Buffer(const internal::Image &image) : Base(image) {
         check_convertible(runtime_type(), Dims);
     }
 

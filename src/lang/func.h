@@ -21,7 +21,7 @@ namespace calotype {
 ///     blur(x, y) = (in(x - 1, y) + in(x, y) + in(x + 1, y)) / 3;
 ///     blur.vectorize(x, 8).parallel(y);
 ///     Buffer<float> result = blur.realize({640, 480});
-class Func : public FuncDirectives, public LoopDirectives<Func> {
+class Func : public internal::FuncDirectives, public internal::LoopDirectives<Func> {
 public:
     /// A Func of that name (made unique if it is taken), with nothing defined.
     explicit Func(const std::string &name);
@@ -36,7 +36,7 @@ public:
                   const std::string &name);
     /// A Func of all free implicit variables of the expression: Func(e)(x) where e uses _0.
     explicit Func(const Expr &e);
-    explicit Func(Function f);
+    explicit Func(internal::Function f);
     /// All elements of a buffer.
     template<typename T, int Dims>
     explicit Func(Buffer<T, Dims> &image) : Func() {
@@ -113,10 +113,10 @@ public:
     /// The pure definition, to be scheduled.
     operator Stage() const;
     /// Of the pure definition, as Stage's.
-    const StageSchedule &get_schedule() const {
+    const internal::StageSchedule &get_schedule() const {
         return Stage(*this).get_schedule();
     }
-    Function function() const {
+    internal::Function function() const {
         return func_;
     }
     operator ExternFuncArgument() const;
@@ -205,14 +205,14 @@ public:
     void add_custom_lowering_pass(Pass *pass) {
         pipeline().add_custom_lowering_pass(pass);
     }
-    void add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter);
+    void add_custom_lowering_pass(internal::Mutator *pass, std::function<void()> deleter);
     void clear_custom_lowering_passes();
     const std::vector<CustomLoweringPass> &custom_lowering_passes();
     /// The pipeline whose only output this is.
     Pipeline pipeline();
 
     // Both bases have these: one for loops, one for the Func.
-    using LoopDirectives<Func>::stream_stores;
+    using internal::LoopDirectives<Func>::stream_stores;
     Func &stream_loads();
     template<typename T, std::enable_if_t<std::is_convertible<const T &, Func>::value, bool> = true>
     Func &stream_loads(const T &f) {
@@ -221,9 +221,9 @@ public:
     Func &stream_loads(const std::vector<Func> &fs);
 
 private:
-    friend class LoopDirectives<Func>;
-    friend class GpuDirectives<Func>;
-    friend class FuncDirectives;
+    friend class internal::LoopDirectives<Func>;
+    friend class internal::GpuDirectives<Func>;
+    friend class internal::FuncDirectives;
     Stage stage_to_schedule() const;
     void check_defined(const char *query) const;
 };

@@ -28,9 +28,9 @@ class FuncRef {
 public:
     /// `placeholder` is the position at which `_` stood among the coordinates, -1 if nowhere;
     /// `implicit_count` the number of implicit variables already put there.
-    FuncRef(const Function &f, const std::vector<Expr> &args, int placeholder = -1,
+    FuncRef(const internal::Function &f, const std::vector<Expr> &args, int placeholder = -1,
             int implicit_count = 0);
-    FuncRef(const Function &f, const std::vector<Var> &args, int placeholder = -1,
+    FuncRef(const internal::Function &f, const std::vector<Var> &args, int placeholder = -1,
             int implicit_count = 0);
     FuncRef(const FuncRef &) = default;
 
@@ -65,7 +65,7 @@ public:
     size_t size() const;
     /// True if both refer to the same Func at equal coordinates.
     bool equivalent_to(const FuncRef &other) const;
-    Function function() const {
+    internal::Function function() const {
         return func_;
     }
 
@@ -77,7 +77,7 @@ private:
     Stage update(Op op, const std::vector<Expr> &values);
     Stage update(Op op, const FuncRef &other);
 
-    Function func_;
+    internal::Function func_;
     int placeholder_;
     int implicit_count_;
     std::vector<Expr> args_;
@@ -97,7 +97,7 @@ public:
     Stage operator/=(const Expr &e);
 
     operator Expr() const;
-    Function function() const {
+    internal::Function function() const {
         return ref_.function();
     }
     int index() const {

@@ -22,7 +22,7 @@ class Func;
 class OutputImageParam {
 public:
     OutputImageParam() = default;
-    OutputImageParam(const Parameter &p, Argument::Kind kind, const Function &f)
+    OutputImageParam(const Parameter &p, Argument::Kind kind, const internal::Function &f)
         : parameter_(p), kind_(kind), function_(f) {
     }
 
@@ -82,7 +82,7 @@ public:
 protected:
     Parameter parameter_;
     Argument::Kind kind_ = Argument::InputBuffer;
-    Function function_;
+    internal::Function function_;
 };
 
 /// A buffer argument of the pipeline.

@@ -11,6 +11,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace internal {
 
 Parameter make_scalar_parameter(const Type &t, const std::string &name) {

@@ -12,6 +12,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 void run_deleters(PipelineContents &contents) {

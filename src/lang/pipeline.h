@@ -19,11 +19,22 @@ namespace calotype {
 class Callable;
 class Func;
 class Module;
-class Mutator;
 struct JITExtern;
 struct JITHandlers;
 struct JITUserContext;
 enum class OutputFileType;
+
+namespace internal {
+
+class Mutator;
+
+/// What the driver keeps with a pipeline: compiled code and handlers. The driver derives from it.
+struct PipelineDriverState : RefCounted {
+    /// Forget what target it was compiled for, keep handlers and externs.
+    virtual void forget_target() = 0;
+};
+
+}  // namespace internal
 
 enum StmtOutputFormat { Text, HTML };
 
@@ -42,7 +53,7 @@ private:
 
 /// A pass of the user's on the lowered code, and how to get rid of it.
 struct CustomLoweringPass {
-    Mutator *pass;
+    internal::Mutator *pass;
     std::function<void()> deleter;
 };
 
@@ -51,20 +62,14 @@ void delete_lowering_pass(Pass *pass) {
     delete pass;
 }
 
-/// What the driver keeps with a pipeline: compiled code and handlers. The driver derives from it.
-struct PipelineDriverState : RefCounted {
-    /// Forget what target it was compiled for, keep handlers and externs.
-    virtual void forget_target() = 0;
-};
-
 /// The data behind Pipeline.
-struct PipelineContents : RefCounted {
-    std::vector<Function> outputs;
-    std::vector<Requirement> requirements;
+struct PipelineContents : internal::RefCounted {
+    std::vector<internal::Function> outputs;
+    std::vector<internal::Requirement> requirements;
     std::vector<CustomLoweringPass> custom_passes;
     std::vector<Linkable> linkables;
     bool trace_pipeline = false;
-    IntrusivePtr<PipelineDriverState> driver_state;
+    internal::IntrusivePtr<internal::PipelineDriverState> driver_state;
     ~PipelineContents() override;
 };
 
@@ -126,7 +131,7 @@ public:
     void add_requirement(const Expr &condition, Args &&...error_args) {
         add_requirement(condition, std::vector<Expr>{Expr(std::forward<Args>(error_args))...});
     }
-    std::vector<Requirement> requirements() const;
+    std::vector<internal::Requirement> requirements() const;
     /// Declares device code from elsewhere: linkables are set up in the order of their declaration,
     /// and one that is pinned is linked. What is called need not be declared.
     void add_linkable(const Linkable &linkable);
@@ -138,7 +143,7 @@ public:
     void add_custom_lowering_pass(Pass *pass) {
         add_custom_lowering_pass(pass, [pass]() { delete_lowering_pass<Pass>(pass); });
     }
-    void add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter);
+    void add_custom_lowering_pass(internal::Mutator *pass, std::function<void()> deleter);
     void clear_custom_lowering_passes();
     const std::vector<CustomLoweringPass> &custom_lowering_passes();
     /// Let an autoscheduler write the schedule of all Funcs. A CompileError if there is none of
@@ -151,8 +156,9 @@ public:
     /// that a changed one is never served old code, whether this is called or not.
     void invalidate_cache();
     /// Everything that compiling needs to know, with these arguments in this order.
-    PipelineSource source(const std::string &name, const std::vector<Argument> &args) const;
-    const IntrusivePtr<PipelineContents> &contents() const {
+    internal::PipelineSource source(const std::string &name,
+                                    const std::vector<Argument> &args) const;
+    const internal::IntrusivePtr<PipelineContents> &contents() const {
         return contents_;
     }
 
@@ -226,7 +232,7 @@ public:
 
 private:
     PipelineContents &checked() const;
-    IntrusivePtr<PipelineContents> contents_;
+    internal::IntrusivePtr<PipelineContents> contents_;
 };
 
 }  // namespace calotype

@@ -23,7 +23,7 @@ public:
     /// A loop made by split, fuse, rename or rfactor, with a name of its own making.
     RVar();
     explicit RVar(const std::string &name);
-    RVar(const ReductionDomain &domain, int index);
+    RVar(const internal::ReductionDomain &domain, int index);
 
     /// Lowest value and number of values; undefined for a loop that is not of an RDom.
     Expr min() const;
@@ -31,7 +31,7 @@ public:
     const std::string &name() const {
         return name_;
     }
-    ReductionDomain domain() const {
+    internal::ReductionDomain domain() const {
         return domain_;
     }
     /// A CompileError if the RVar is not of an RDom.
@@ -39,7 +39,7 @@ public:
 
 private:
     std::string name_;
-    ReductionDomain domain_;
+    internal::ReductionDomain domain_;
     int index_ = -1;
 };
 
@@ -73,9 +73,9 @@ public:
     template<typename T, int Dims>
     RDom(const Buffer<T, Dims> &buffer) : RDom(Buffer<void, -1>(buffer)) {
     }
-    explicit RDom(const ReductionDomain &domain);
+    explicit RDom(const internal::ReductionDomain &domain);
 
-    ReductionDomain domain() const {
+    internal::ReductionDomain domain() const {
         return domain_;
     }
     bool defined() const {
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    ReductionDomain domain_;
+    internal::ReductionDomain domain_;
 };
 
 /// As "r$x in [0, 10)"; of a loop that is not of an RDom, its name.

@@ -14,13 +14,13 @@
 namespace calotype {
 
 /// Got from f.update(i), from an assignment, or from a Func by conversion.
-class Stage : public LoopDirectives<Stage> {
+class Stage : public internal::LoopDirectives<Stage> {
 public:
     /// `condition` is the part of the name that tells a specialization apart.
-    Stage(const Function &f, DefinitionPtr definition, size_t stage_index,
+    Stage(const internal::Function &f, internal::DefinitionPtr definition, size_t stage_index,
           const std::string &condition = "");
 
-    const StageSchedule &get_schedule() const {
+    const internal::StageSchedule &get_schedule() const {
         return definition_->schedule;
     }
     /// "f", "f.update(0)", with ".specialize(...)" behind it for a specialization.
@@ -70,14 +70,14 @@ public:
     /// Says that this update is meant to have no schedule: no warning about it.
     Stage &unscheduled();
 
-    const Function &function() const {
+    const internal::Function &function() const {
         return function_;
     }
-    IntrusivePtr<const Definition> definition() const {
+    internal::IntrusivePtr<const internal::Definition> definition() const {
         return definition_;
     }
     /// To change it, at once: see Function::edit().
-    Definition &edit() const {
+    internal::Definition &edit() const {
         internal::count_edit();
         return *definition_;
     }
@@ -91,8 +91,8 @@ public:
     }
 
 private:
-    Function function_;
-    DefinitionPtr definition_;
+    internal::Function function_;
+    internal::DefinitionPtr definition_;
     size_t stage_index_;
     std::string condition_;
 };

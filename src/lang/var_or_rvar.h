@@ -37,8 +37,12 @@ inline bool is_reduction_variable(const VarOrRVar &v) {
     return v.is_rvar;
 }
 
+namespace internal {
+
 /// Enables a variadic directive only if all arguments are loops.
 template<typename... Args>
 using IfLoops = std::enable_if_t<(std::is_convertible<Args, VarOrRVar>::value && ...)>;
+
+}  // namespace internal
 
 }  // namespace calotype

@@ -70,7 +70,7 @@ std::string internal::linkable_name_of(const std::string &path) {
     return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
 }
 
-bool same_linkable(const LinkableData &a, const LinkableData &b) {
+bool internal::same_linkable(const LinkableData &a, const LinkableData &b) {
     const bool is_nameless = a.images.empty() && a.setup.empty() && a.teardown.empty();
     return a.setup == b.setup && a.teardown == b.teardown && a.user == b.user &&
            (!is_nameless || a.name == b.name) && equal_images(a.images, b.images);
@@ -253,7 +253,7 @@ std::string Linkable::description() const {
     return linkable_description(data());
 }
 
-std::string to_string(const LinkedFunction &signature) {
+std::string internal::to_string(const LinkedFunction &signature) {
     std::ostringstream text;
     text << signature.result << '(';
     for (size_t i = 0; i < signature.parameters.size(); i++) {
@@ -263,7 +263,7 @@ std::string to_string(const LinkedFunction &signature) {
     return text.str();
 }
 
-std::string linkable_description(const LinkableData &data) {
+std::string internal::linkable_description(const LinkableData &data) {
     std::vector<std::string> files;
     for (const LinkableImage &image : data.images) {
         files.push_back(image.origin);

@@ -13,11 +13,15 @@
 
 namespace calotype {
 
+namespace internal {
+
 /// The data behind Linkable, never changed once made.
 struct LinkableContents : RefCounted {
     LinkableData data;
     std::vector<std::string> digests;  ///< SHA-256 of each image's bytes
 };
+
+}  // namespace internal
 
 /// A value: the members that set something return a changed copy. Undefined by default.
 ///
@@ -100,13 +104,15 @@ public:
     std::string description() const;
 
 private:
-    explicit Linkable(LinkableContents *contents) : contents_(contents) {
+    explicit Linkable(internal::LinkableContents *contents) : contents_(contents) {
     }
     Linkable with_image(LinkableImage image) const;
     template<typename Change>
     Linkable with(const Change &change) const;
-    IntrusivePtr<const LinkableContents> contents_;
+    internal::IntrusivePtr<const internal::LinkableContents> contents_;
 };
+
+namespace internal {
 
 /// As Linkable::same_as and Linkable::description.
 bool same_linkable(const LinkableData &a, const LinkableData &b);
@@ -124,5 +130,7 @@ struct LinkedDeclaration : Symbol {
     const Linkable linkable;
     const LinkedFunction signature;  ///< of a function
 };
+
+}  // namespace internal
 
 }  // namespace calotype

@@ -3,7 +3,7 @@
 
 #include "ir/constants.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 bool LowerContext::is_output(const std::string &name) const {
     for (const Function &f : outputs) {
@@ -51,12 +51,11 @@ bool LowerContext::is_texture(const std::string &buffer) const {
     return false;
 }
 
-internal::ConstantRanges LowerContext::ranges_of_parameters() const {
-    internal::ConstantRanges ranges;
+ConstantRanges LowerContext::ranges_of_parameters() const {
+    ConstantRanges ranges;
     for (const auto &[name, p] : used.parameters) {
         if (!p.is_buffer() && p.type() == Int(32)) {
-            const internal::ConstantInterval range(as_const_int(p.min_value()),
-                                                   as_const_int(p.max_value()));
+            const ConstantInterval range(as_const_int(p.min_value()), as_const_int(p.max_value()));
             if (range.min || range.max) {
                 ranges[name] = range;
             }
@@ -65,4 +64,4 @@ internal::ConstantRanges LowerContext::ranges_of_parameters() const {
     return ranges;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -16,7 +16,7 @@
 #include "support/text.h"
 #include "target/target.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A stage: its Func's name and its number.
 using StageKey = std::pair<std::string, int>;
@@ -46,15 +46,14 @@ struct LowerContext {
     Environment env;                 ///< all Functions, by name
     std::vector<std::string> order;  ///< realization order: producers before their consumers
     std::vector<std::vector<std::string>> fused_groups;  ///< `order` cut into compute_with groups
-    internal::FuncValueBounds
-        func_bounds;  ///< what values a Func can take, for indices that depend on data
+    FuncValueBounds func_bounds;  ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
     /// By the name of a Func: loops between its storage and its production in each of whose iterations
     /// it is computed where earlier ones did not. From slide_windows.
     std::map<std::string, std::set<std::string>> moves_on;
     /// What the schedule says of storage in kernels that lanes alone share: place_kernel_storage.
     std::map<std::string, MemoryType> lane_storage;
-    internal::UniqueNames names;               ///< fresh names of this lowering
+    UniqueNames names;                         ///< fresh names of this lowering
     std::vector<DeviceModule> device_modules;  ///< one an API, from offload_kernels
 
     bool is_output(const std::string &name) const;
@@ -66,7 +65,7 @@ struct LowerContext {
     /// True if that buffer, of a Func or an input, is to be in MemoryType::GPUTexture.
     bool is_texture(const std::string &buffer) const;
     /// Of the int32 parameters, as far as they are given by constants.
-    internal::ConstantRanges ranges_of_parameters() const;
+    ConstantRanges ranges_of_parameters() const;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace calotype {
+namespace calotype::internal {
 
 /// One bit each, so that a set of them is a number.
 namespace facts {
@@ -32,4 +32,4 @@ enum Fact : uint32_t {
 
 using Facts = uint32_t;
 
-}  // namespace calotype
+}  // namespace calotype::internal

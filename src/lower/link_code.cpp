@@ -6,9 +6,7 @@
 #include "ir/visitor.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -71,4 +69,4 @@ void link_code(LoweredModule &module, const LowerContext &ctx) {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

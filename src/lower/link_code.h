@@ -5,11 +5,11 @@
 #include "ir/module.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Fills in `linked` of the module, for what its functions of the host call, and of each of its
 /// device modules, for what kernels call and for what is pinned. A linkable that comes to be in
 /// none is a warning.
 void link_code(LoweredModule &module, const LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,7 +15,7 @@
 #include "support/error.h"
 #include "target/word_without_code.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 #define PASS(folder, name, when, needs, gives, ends) Stmt name(const Stmt &, LowerContext &);
 #include "lower/passes.def"
@@ -31,6 +31,7 @@ struct Pass {
 
 const std::vector<Pass> &passes() {
     using namespace facts;
+    using facts::UniqueNames;  // not the class
     static const std::vector<Pass> table = {
 #define PASS(folder, name, when, needs, gives, ends)                                               \
     {#name,                                                                                        \
@@ -49,7 +50,7 @@ const std::vector<Pass> &passes() {
 
 /// The arguments' names in the code.
 std::vector<std::string> argument_names(const LowerContext &ctx) {
-    std::vector<std::string> result = {user_context().as<internal::Variable>()->name};
+    std::vector<std::string> result = {user_context().as<Variable>()->name};
     for (const Argument &a : ctx.args) {
         result.push_back(a.is_buffer() ? names::buffer(a.name) : a.name);
     }
@@ -198,7 +199,7 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
 
 LoweredModule lower(const PipelineSource &source, const Target &target,
                     const LowerOptions &options) {
-    const std::string word = internal::word_without_code(target);
+    const std::string word = word_without_code(target);
     user_assert(word.empty()) << "target " << target.to_string() << " has " << word
                               << ", which this build makes no code for";
     std::unique_ptr<LowerContext> ctx = prepare(source, target);
@@ -230,4 +231,4 @@ std::vector<std::string> pass_names() {
     return names;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

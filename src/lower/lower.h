@@ -11,7 +11,7 @@
 #include "pipeline/source.h"
 #include "target/target.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What one pass took and left behind.
 struct PassReport {
@@ -45,4 +45,4 @@ std::vector<std::string> pass_names();
 /// The loop nest alone, before bounds: what print_loop_nest shows.
 std::string print_loop_nest(const PipelineSource &source, const Target &target);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -3,7 +3,7 @@
 
 #include "ir/expr_nodes.h"
 
-namespace calotype::names {
+namespace calotype::internal::names {
 
 namespace {
 
@@ -125,4 +125,4 @@ Expr var(const std::string &name) {
     return internal::Variable::make(Int(32), name);
 }
 
-}  // namespace calotype::names
+}  // namespace calotype::internal::names

@@ -9,7 +9,7 @@
 
 #include "ir/expr.h"
 
-namespace calotype::names {
+namespace calotype::internal::names {
 
 /// "f.s1.x": loop variable x of stage 1 of Func f.
 std::string loop(const std::string &func, int stage, const std::string &var);
@@ -62,4 +62,4 @@ std::string part(const std::string &of, const std::string &what, size_t i);
 /// The int32 Variable of that name.
 Expr var(const std::string &name);
 
-}  // namespace calotype::names
+}  // namespace calotype::internal::names

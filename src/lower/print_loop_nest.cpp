@@ -21,9 +21,7 @@
 #include "lower/nest/build_nest.h"
 #include "lower/nest/prepare.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -126,4 +124,4 @@ std::string print_loop_nest(const PipelineSource &source, const Target &target) 
     return printer.take();
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

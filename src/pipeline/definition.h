@@ -6,7 +6,7 @@
 
 #include "pipeline/schedule.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 struct Definition;
 using DefinitionPtr = IntrusivePtr<Definition>;
@@ -30,4 +30,4 @@ struct Definition : RefCounted {
     ScheduleList<Specialization> specializations;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

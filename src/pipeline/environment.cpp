@@ -6,9 +6,7 @@
 #include "pipeline/function.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -189,4 +187,4 @@ void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outp
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,6 +5,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 ExternFuncArgument::ExternFuncArgument(IntrusivePtr<FunctionContents> f)
     : arg_type(FuncArg), func(std::move(f)) {
 }

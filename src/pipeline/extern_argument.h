@@ -9,23 +9,25 @@
 
 namespace calotype {
 
+namespace internal {
 class FunctionContents;
+}
 
 struct ExternFuncArgument {
     enum ArgType { UndefinedArg = 0, FuncArg, BufferArg, ExprArg, ImageParamArg };
     ArgType arg_type = UndefinedArg;
-    IntrusivePtr<FunctionContents> func;
+    internal::IntrusivePtr<internal::FunctionContents> func;
     /// In a pipeline that is being lowered: the one value of the Func that is passed; -1: all.
     int value = -1;
-    Image buffer;
+    internal::Image buffer;
     Expr expr;
     Parameter image_param;
 
     ExternFuncArgument() = default;
-    ExternFuncArgument(IntrusivePtr<FunctionContents> f);
-    ExternFuncArgument(Image b);
+    ExternFuncArgument(internal::IntrusivePtr<internal::FunctionContents> f);
+    ExternFuncArgument(internal::Image b);
     /// A buffer of the language.
-    template<typename B, typename = decltype(Image(std::declval<const B &>().image()))>
+    template<typename B, typename = decltype(internal::Image(std::declval<const B &>().image()))>
     ExternFuncArgument(const B &b) : ExternFuncArgument(b.image()) {
     }
     ExternFuncArgument(Expr e);

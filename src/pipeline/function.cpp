@@ -16,11 +16,7 @@
 #include "support/error.h"
 #include "support/user_text.h"
 
-namespace calotype {
-
-using namespace internal;
-
-using internal::DefinitionCheck;
+namespace calotype::internal {
 
 // Others may still call the wrappers, which call this Func: what it computes goes on in a copy that
 // they own. It has no wrappers, so that nothing owns itself.
@@ -200,7 +196,7 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
         check(e);
     }
     user_assert(!check.calls_self()) << what << " refers to itself";
-    internal::check_undefs_agree(what, name(), {}, values);
+    check_undefs_agree(what, name(), {}, values);
     user_assert(!check.domain().defined())
         << what << " uses RVar " << check.first_rvar()
         << ", only update definitions may: perhaps an inline reduction was meant";
@@ -274,8 +270,8 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
     for (const Expr &e : values) {
         check(e);
     }
-    internal::check_calls_of_self(what, name(), this->args(), args, values);
-    internal::check_undefs_agree(what, name(), args, values);
+    check_calls_of_self(what, name(), this->args(), args, values);
+    check_undefs_agree(what, name(), args, values);
     ReductionDomain domain = check.domain();
     if (domain.defined()) {
         domain.freeze();
@@ -303,8 +299,8 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
         update->schedule.rvars = domain.domain();
         for (const ReductionVariable &rv : domain.domain()) {
             Dim dim = pure_dim(rv.var);
-            dim.dim_type = internal::is_pure_rvar(*update, name(), rv.var) ? DimType::PureRVar
-                                                                           : DimType::ImpureRVar;
+            dim.dim_type =
+                is_pure_rvar(*update, name(), rv.var) ? DimType::PureRVar : DimType::ImpureRVar;
             update->schedule.dims.push_back(dim);
         }
     }
@@ -361,4 +357,4 @@ void Function::define_extern(const std::string &function_name,
     contents->extern_schedule = init;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

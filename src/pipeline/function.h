@@ -14,7 +14,7 @@
 #include "pipeline/parameter.h"
 #include "support/copyable_atomic.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Checked when the pipeline starts: that of `add_requirement(condition, args...)`, and what a Func
 /// relies on. The parts make up the message.
@@ -85,7 +85,7 @@ public:
     /// To change it, at once: a pipeline that was compiled is compared in full after that, so that a
     /// pointer that is kept must not be written to later.
     FunctionContents *edit() const {
-        internal::count_edit();
+        count_edit();
         return contents_.get();
     }
     const IntrusivePtr<FunctionContents> &contents() const {
@@ -199,4 +199,4 @@ Environment find_direct_calls(const Function &f, const Environment &env = {});
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,
                Environment *env_copy);
 
-}  // namespace calotype
+}  // namespace calotype::internal

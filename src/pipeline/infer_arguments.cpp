@@ -8,7 +8,7 @@
 #include "pipeline/parameters_used.h"
 #include "support/error.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outputs,
                                               const std::vector<Requirement> &requirements) {
@@ -45,4 +45,4 @@ bool is_argument(const std::vector<Argument> &args, const std::string &name) {
     return std::any_of(args.begin(), args.end(), [&](const Argument &a) { return a.name == name; });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

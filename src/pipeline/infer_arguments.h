@@ -7,7 +7,7 @@
 
 #include "pipeline/source.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// An argument of a pipeline together with what it was declared as: a parameter or an embedded
 /// image.
@@ -26,4 +26,4 @@ std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outpu
 /// than copied into the code.
 bool is_argument(const std::vector<Argument> &args, const std::string &name);
 
-}  // namespace calotype
+}  // namespace calotype::internal

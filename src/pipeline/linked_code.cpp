@@ -6,7 +6,7 @@
 #include "support/error.h"
 #include "support/text.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
@@ -87,8 +87,7 @@ private:
              ++it) {
             cycle.push_back(linkable_description(linkables_[*it]));
         }
-        user_error << "linkables come after each other in a cycle: "
-                   << internal::join(cycle, " after ");
+        user_error << "linkables come after each other in a cycle: " << join(cycle, " after ");
     }
 
     std::vector<LinkableData> &linkables_;
@@ -189,8 +188,7 @@ void LinkPlan::resolve_after() {
             const auto it = index.find(name);
             user_assert(it != index.end())
                 << "linkable " << linkable_description(l) << " comes after '" << name
-                << "', which is not a linkable of the pipeline"
-                << internal::did_you_mean(name, names);
+                << "', which is not a linkable of the pipeline" << did_you_mean(name, names);
             after_.back().push_back(it->second);
             name = linkables_[it->second].name;
         }
@@ -258,4 +256,4 @@ void merge_linked_code(LinkedCode &into, const LinkedCode &from) {
     into.needs_device_runtime |= from.needs_device_runtime;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -11,7 +11,7 @@
 #include "linkables/linkable.h"
 #include "pipeline/parameters_used.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Names of functions and symbols that some code uses.
 struct LinkedNames {
@@ -58,4 +58,4 @@ private:
 /// contradict each other.
 void merge_linked_code(LinkedCode &into, const LinkedCode &from);
 
-}  // namespace calotype
+}  // namespace calotype::internal

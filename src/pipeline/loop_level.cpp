@@ -7,6 +7,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 struct LoopLevel::Contents : RefCounted {
     enum class Kind { Undefined, Inlined, Root, Loop };
     Kind kind = Kind::Undefined;

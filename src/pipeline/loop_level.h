@@ -63,7 +63,7 @@ public:
     bool defined() const;
     bool locked() const;
     /// What copies of this handle share.
-    const RefCounted *identity() const;
+    const internal::RefCounted *identity() const;
     bool is_inlined() const;
     bool is_root() const;
     /// Empty for inlined and root.
@@ -83,7 +83,7 @@ public:
 
 private:
     struct Contents;
-    IntrusivePtr<Contents> contents_;
+    internal::IntrusivePtr<Contents> contents_;
     void check_defined() const;
 };
 

@@ -16,6 +16,8 @@
 
 namespace calotype {
 
+namespace internal {
+
 /// Owns the memory behind a calotype_buffer_t by type erasure, so that pipeline/ need not know
 /// which Buffer class made it.
 class BufferStorage : public RefCounted {
@@ -43,12 +45,16 @@ union ScalarValue {
     void *handle;
 };
 
+}  // namespace internal
+
 /// What is required (or estimated) of one dimension of a buffer parameter; undefined Exprs require
 /// nothing.
 struct BufferConstraint {
     Expr min, extent, stride;
     Expr min_estimate, extent_estimate;
 };
+
+namespace internal {
 
 class ParameterContents : public Symbol {
 public:
@@ -72,6 +78,8 @@ public:
     std::vector<std::string> trace_tags;
 };
 
+}  // namespace internal
+
 /// A handle to a parameter's data, undefined by default.
 class Parameter {
 public:
@@ -80,7 +88,7 @@ public:
     Parameter(const Type &t, bool is_buffer, int dimensions);
     Parameter(const Type &t, bool is_buffer, int dimensions, const std::string &name);
     /// Precondition: the symbol is a Parameter.
-    explicit Parameter(const SymbolPtr &symbol);
+    explicit Parameter(const internal::SymbolPtr &symbol);
 
     bool defined() const {
         return contents_.defined();
@@ -91,19 +99,19 @@ public:
     bool operator<(const Parameter &other) const {
         return contents_ < other.contents_;
     }
-    const ParameterContents *operator->() const {
+    const internal::ParameterContents *operator->() const {
         return contents_.get();
     }
     /// To change what code depends on, at once: see Function::edit().
-    ParameterContents *edit() const {
+    internal::ParameterContents *edit() const {
         internal::count_edit();
         return contents_.get();
     }
-    const IntrusivePtr<ParameterContents> &contents() const {
+    const internal::IntrusivePtr<internal::ParameterContents> &contents() const {
         return contents_;
     }
     /// For nodes of the IR that name it.
-    operator SymbolPtr() const {
+    operator internal::SymbolPtr() const {
         return contents_;
     }
     const std::string &name() const {
@@ -145,10 +153,10 @@ public:
         return contents_->constraints;
     }
     /// The buffer for runs in this process, if there is one.
-    const BufferStoragePtr &buffer() const {
+    const internal::BufferStoragePtr &buffer() const {
         return contents_->buffer;
     }
-    void set_buffer(const BufferStoragePtr &buffer) const {
+    void set_buffer(const internal::BufferStoragePtr &buffer) const {
         contents_->buffer = buffer;
     }
     /// The bits of a scalar, likewise.
@@ -200,7 +208,7 @@ public:
     ArgumentEstimates get_argument_estimates() const;
 
 private:
-    IntrusivePtr<ParameterContents> contents_;
+    internal::IntrusivePtr<internal::ParameterContents> contents_;
     const BufferConstraint &constraint(int dim) const;
     BufferConstraint &edit_constraint(int dim) const;
 };

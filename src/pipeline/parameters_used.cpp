@@ -7,9 +7,7 @@
 #include "pipeline/fields.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -137,4 +135,4 @@ UsedParameters parameters_used(const Environment &env,
     return std::move(collect.used);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -8,7 +8,7 @@
 #include "linkables/linkable.h"
 #include "pipeline/source.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 struct UsedParameters {
     std::map<std::string, Parameter> parameters;  ///< scalars and buffers, by name
@@ -24,4 +24,4 @@ struct UsedParameters {
 UsedParameters parameters_used(const Environment &env,
                                const std::vector<Requirement> &requirements);
 
-}  // namespace calotype
+}  // namespace calotype::internal

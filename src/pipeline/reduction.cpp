@@ -8,9 +8,7 @@
 #include "ir/walk/own_symbol.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 ReductionDomain::ReductionDomain(SymbolPtr symbol) {
     internal_assert(symbol.defined() && symbol->kind == SymbolKind::ReductionDomain)
@@ -55,4 +53,4 @@ void ReductionDomain::where(Expr condition) {
                                : And::make(contents_->predicate, std::move(condition));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

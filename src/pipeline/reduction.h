@@ -8,7 +8,7 @@
 #include "ir/expr.h"
 #include "ir/symbol.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// One dimension of a reduction domain: var = min .. min + extent - 1.
 struct ReductionVariable {
@@ -62,4 +62,4 @@ private:
     IntrusivePtr<ReductionDomainContents> contents_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

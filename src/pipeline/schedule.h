@@ -14,6 +14,19 @@
 
 namespace calotype {
 
+struct FuseLoopLevel {
+    LoopLevel level = LoopLevel::inlined();
+    std::map<std::string, LoopAlignStrategy> align;  ///< by dimension name
+    FuseLoopLevel() = default;
+    FuseLoopLevel(const LoopLevel &level, std::map<std::string, LoopAlignStrategy> align)
+        : level(level), align(std::move(align)) {
+    }
+};
+
+}  // namespace calotype
+
+namespace calotype::internal {
+
 class Function;
 
 /// Shared by the threads of a GPU block.
@@ -24,15 +37,6 @@ inline bool is_gpu_shared(MemoryType t) {
 inline bool is_tile_memory_type(MemoryType t) {
     return t == MemoryType::AMXTile;
 }
-
-struct FuseLoopLevel {
-    LoopLevel level = LoopLevel::inlined();
-    std::map<std::string, LoopAlignStrategy> align;  ///< by dimension name
-    FuseLoopLevel() = default;
-    FuseLoopLevel(const LoopLevel &level, std::map<std::string, LoopAlignStrategy> align)
-        : level(level), align(std::move(align)) {
-    }
-};
 
 /// One change of a stage's loops, in the order of the directives.
 struct Split {
@@ -76,10 +80,10 @@ struct Dim {
         return dim_type != DimType::ImpureRVar;
     }
     bool is_parallel() const {
-        return calotype::is_parallel(for_type);
+        return internal::is_parallel(for_type);
     }
     bool is_unordered_parallel() const {
-        return calotype::is_unordered_parallel(for_type);
+        return internal::is_unordered_parallel(for_type);
     }
 };
 
@@ -169,4 +173,4 @@ struct FuncSchedule {
     std::vector<std::string> trace_tags;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -11,7 +11,7 @@
 #include "linkables/linkable.h"
 #include "pipeline/function.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A pass that the user adds after ours.
 using CustomPass = std::function<Stmt(const Stmt &)>;
@@ -29,4 +29,4 @@ struct PipelineSource {
     MetadataNameMap metadata_names;   ///< names of arguments that metadata shows under others
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

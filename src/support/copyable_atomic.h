@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Copying reads one value and writes it elsewhere; it does not order anything else.
 template<typename T>
@@ -29,4 +29,4 @@ private:
     std::atomic<T> value_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

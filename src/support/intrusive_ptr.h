@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <utility>
 
-namespace calotype {
+// Classes that users see derive from these, and calls with their objects look for functions in the
+// namespaces of their bases as well: so these have one of their own, without functions.
+namespace calotype::internal::handles {
 
 /// Base of every object that an IntrusivePtr may own. A fresh object has count zero; the first
 /// handle makes it one.
@@ -112,4 +114,9 @@ private:
     T *ptr_ = nullptr;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal::handles
+
+namespace calotype::internal {
+using handles::IntrusivePtr;
+using handles::RefCounted;
+}  // namespace calotype::internal

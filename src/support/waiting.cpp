@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
@@ -24,4 +24,4 @@ const std::function<void()> &WaitingScope::current() {
     return innermost ? innermost->f_ : nothing;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace calotype {
+namespace calotype::internal {
 
 /// As long as it lives, or until one that is made later, this thread calls `f` about every 50
 /// milliseconds while what it compiles runs on a thread with a stack of its own. `f` must not throw;
@@ -27,4 +27,4 @@ private:
     WaitingScope *outer_;
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -14,6 +14,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 // The words of each enumeration in the order of its enumerators.

@@ -38,6 +38,9 @@ std::atomic<uint64_t> allocations{0};
 }
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi");

@@ -7,7 +7,7 @@
 namespace calotype_test {
 
 /// Raises `count` as long as it lives; has no memory.
-class CountedStorage : public calotype::BufferStorage {
+class CountedStorage : public calotype::internal::BufferStorage {
 public:
     explicit CountedStorage(int &count) : count(count) {
         count++;

@@ -13,6 +13,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 using internal::ends_with;
 using internal::read_file;
 using internal::starts_with;

@@ -12,6 +12,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 /// Gives variables of one name and several types a name a type, and lists them.

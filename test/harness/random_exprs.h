@@ -25,7 +25,7 @@ constexpr int slot_bytes = 256;
 
 /// Stores expression number i to slot i of the buffer "out"; the variables, in order, are what
 /// stands in the slots of the buffer "values".
-Stmt store_all(const RandomExprs &batch);
+internal::Stmt store_all(const RandomExprs &batch);
 
 /// The bytes of a value in memory, and back.
 void write_value(const Value &v, uint8_t *out);

@@ -5,6 +5,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 Type unsigned_of(Type t) {

@@ -8,6 +8,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 Value initial(const std::string &name, Type t, int64_t at) {

@@ -17,7 +17,7 @@ public:
         return interpreter_.variables;
     }
     /// Runs to the end or to the first assert that fails. May be called again; memory stays.
-    void run(const Stmt &s);
+    void run(const internal::Stmt &s);
 
     /// What differs from before the first run, by buffer and index. At first each element is a
     /// number made of name and index.
@@ -34,10 +34,10 @@ public:
 private:
     struct Stop {};
 
-    void step(const Stmt &s);
+    void step(const internal::Stmt &s);
     void store(const Store *op);
     void loop(const For *op);
-    void bind(const std::string &name, const Value &value, const Stmt &body);
+    void bind(const std::string &name, const Value &value, const internal::Stmt &body);
     Value load(const Load &op, const Value &index);
     bool holds(const Expr &condition);
 

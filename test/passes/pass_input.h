@@ -33,8 +33,8 @@
 namespace calotype::test {
 
 struct PassInput {
-    std::unique_ptr<LowerContext> ctx;
-    Stmt before;
+    std::unique_ptr<internal::LowerContext> ctx;
+    internal::Stmt before;
 };
 /// For the pass of that name.
 PassInput read_pass_input(const std::string &text, const std::string &pass);

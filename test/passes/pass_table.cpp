@@ -3,6 +3,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 #define PASS(folder, name, when, needs, gives, ends) Stmt name(const Stmt &, LowerContext &);
 #include "lower/passes.def"
 

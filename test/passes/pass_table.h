@@ -9,7 +9,7 @@
 
 namespace calotype::test {
 
-using Pass = Stmt (*)(const Stmt &, LowerContext &);
+using Pass = internal::Stmt (*)(const internal::Stmt &, internal::LowerContext &);
 
 /// Null if there is none of that name.
 Pass find_pass(const std::string &name);
@@ -18,6 +18,6 @@ Pass find_pass(const std::string &name);
 std::vector<std::string> all_passes();
 
 /// What comes to the pass: what those before it make of nothing.
-Stmt run_passes_before(const std::string &name, LowerContext &ctx);
+internal::Stmt run_passes_before(const std::string &name, internal::LowerContext &ctx);
 
 }  // namespace calotype::test

@@ -12,6 +12,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 class PassTest : public ::testing::TestWithParam<std::string> {};

@@ -10,6 +10,9 @@
 #include "rules/rule_cases.h"
 
 namespace calotype::test {
+
+using namespace internal;
+
 namespace {
 
 using internal::PatternOp;

@@ -10,6 +10,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 using internal::PatternNode;
 using internal::PatternOp;
 using internal::Rule;

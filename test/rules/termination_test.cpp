@@ -17,6 +17,9 @@
 #include "rules/rule_cases.h"
 
 namespace calotype::test {
+
+using namespace internal;
+
 namespace {
 
 using internal::is_commutative;

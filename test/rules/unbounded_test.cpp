@@ -14,6 +14,9 @@
 #include "support/error.h"
 
 namespace calotype::test {
+
+using namespace internal;
+
 namespace {
 
 using internal::PatternNode;

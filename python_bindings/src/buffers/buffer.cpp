@@ -11,6 +11,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 // One dimension of a Buffer, which it keeps alive: what b.dim(d) of C++ gives refers to b.

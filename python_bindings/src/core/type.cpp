@@ -4,6 +4,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 // 'f', 4 and the like, as numpy and __array_interface__ have them.

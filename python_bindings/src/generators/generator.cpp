@@ -13,6 +13,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 using calotype::internal::GeneratorBase;

@@ -10,7 +10,7 @@
 namespace calotype::python {
 
 /// A Func, ImageParam or number as the value of an input.
-StubInput to_stub_input(nb::handle h);
+internal::StubInput to_stub_input(nb::handle h);
 
 class PythonGenerator : public calotype::internal::GeneratorBase {
 public:

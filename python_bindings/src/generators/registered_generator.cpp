@@ -8,6 +8,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 using calotype::internal::GeneratorBase;

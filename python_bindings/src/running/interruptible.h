@@ -28,7 +28,7 @@ private:
     std::atomic<bool> is_ended_{false};
     std::exception_ptr raised_;
     ProgressScope steps_;
-    WaitingScope polls_;
+    internal::WaitingScope polls_;
 };
 
 /// Gives f(), which compiles, with other threads of Python running meanwhile.

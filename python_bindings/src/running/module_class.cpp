@@ -5,6 +5,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 using OutputMap = std::map<OutputFileType, std::string>;

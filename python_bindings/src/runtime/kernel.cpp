@@ -14,6 +14,8 @@
 
 namespace calotype::python {
 
+using namespace internal;
+
 namespace {
 
 // What the run on this thread has reported, and what threads of a runtime's pool have.

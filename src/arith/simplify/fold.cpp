@@ -13,10 +13,6 @@ namespace {
 
 using Wide = __int128;
 
-Expr make_bool(bool value, int lanes) {
-    return make_const(Bool(lanes), value ? 1 : 0);
-}
-
 // Arithmetic on one bit, modulo two.
 Expr fold_bits(NodeKind op, Type t, bool a, bool b) {
     switch (op) {

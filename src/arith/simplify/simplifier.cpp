@@ -472,20 +472,12 @@ std::optional<int64_t> Simplifier::remainder(const ExprNode *e, int64_t modulus)
     return euclidean_mod(known.remainder, modulus);
 }
 
-}  // namespace calotype::internal
-
-namespace calotype {
-
-using namespace internal;
-
-using internal::Simplifier;
-
 Expr simplify(const Expr &e, const SimplifyContext &context) {
     if (!e.defined()) {
         return e;
     }
     Expr result = Simplifier(context).mutate(e);
-    return context.remove_dead_code ? internal::remove_dead_lets(result) : result;
+    return context.remove_dead_code ? remove_dead_lets(result) : result;
 }
 
 Stmt simplify(const Stmt &s, const SimplifyContext &context) {
@@ -493,7 +485,7 @@ Stmt simplify(const Stmt &s, const SimplifyContext &context) {
         return s;
     }
     Stmt result = Simplifier(context).mutate(s);
-    return context.remove_dead_code ? internal::remove_dead_code(result) : result;
+    return context.remove_dead_code ? remove_dead_code(result) : result;
 }
 
 bool can_prove(const Expr &condition, const SimplifyContext &context) {
@@ -502,7 +494,7 @@ bool can_prove(const Expr &condition, const SimplifyContext &context) {
     return is_const_one(Simplifier(context).mutate(remove_likelies(condition)));
 }
 
-internal::ConstRange constant_range(const Expr &e, const SimplifyContext &context) {
+ConstRange constant_range(const Expr &e, const SimplifyContext &context) {
     Simplifier simplifier(context);
     return simplifier.range(simplifier.mutate(remove_likelies(e)));
 }
@@ -514,4 +506,4 @@ Alignment modulus_remainder(const Expr &e, const SimplifyContext &context) {
     return simplifier.info(simplifier.mutate(remove_likelies(e))).alignment;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

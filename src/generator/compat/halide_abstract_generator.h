@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calotype.h"
+#include "halide_names.h"
 
 #include "generator/registry.h"
 

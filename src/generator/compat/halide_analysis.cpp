@@ -11,6 +11,8 @@
 namespace calotype {
 namespace Internal {
 
+using namespace internal;
+
 namespace {
 
 /// Arithmetic on alignments is what the analysis makes of the same operation on two variables.
@@ -87,7 +89,7 @@ private:
             return true;
         }
         const auto [place, is_new] = by_name_->emplace(v.name, e);
-        return is_new || calotype::equal(place->second, e);
+        return is_new || internal::equal(place->second, e);
     }
 
     bool field(const Expr &a, const Expr &b) {
@@ -151,16 +153,16 @@ bool reduce_expr_modulo(const Expr &e, int64_t modulus, int64_t *remainder) {
 
 Expr simplify(const Expr &e, const Scope<Interval> &bounds,
               const Scope<ModulusRemainder> &alignments, const std::vector<Expr> &assumptions) {
-    return calotype::simplify(e, context_of(bounds, alignments, assumptions));
+    return internal::simplify(e, context_of(bounds, alignments, assumptions));
 }
 
 Stmt simplify(const Stmt &s, const Scope<Interval> &bounds,
               const Scope<ModulusRemainder> &alignments, const std::vector<Expr> &assumptions) {
-    return calotype::simplify(s, context_of(bounds, alignments, assumptions));
+    return internal::simplify(s, context_of(bounds, alignments, assumptions));
 }
 
 bool can_prove(const Expr &condition, const Scope<Interval> &bounds) {
-    return calotype::can_prove(condition, context_of(bounds, Scope<ModulusRemainder>(), {}));
+    return internal::can_prove(condition, context_of(bounds, Scope<ModulusRemainder>(), {}));
 }
 
 Interval bounds_of_expr_in_scope(const Expr &e, const Scope<Interval> &variables,

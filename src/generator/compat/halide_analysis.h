@@ -49,7 +49,7 @@ using internal::solve_for_outer_interval;
 using internal::SolverResult;
 
 /// The integers x with x == remainder (mod modulus); modulus 0: the remainder alone.
-struct ModulusRemainder : Alignment {
+struct ModulusRemainder : internal::Alignment {
     using Alignment::Alignment;
     ModulusRemainder() = default;
     ModulusRemainder(const Alignment &a) : Alignment(a) {
@@ -68,17 +68,12 @@ ModulusRemainder operator*(const ModulusRemainder &a, const ModulusRemainder &b)
 ModulusRemainder operator/(const ModulusRemainder &a, const ModulusRemainder &b);
 ModulusRemainder operator%(const ModulusRemainder &a, const ModulusRemainder &b);
 
-using calotype::modulus_remainder;
 ModulusRemainder modulus_remainder(const Expr &e, const Scope<ModulusRemainder> &variables);
 /// False if it is not known.
 bool reduce_expr_modulo(const Expr &e, int64_t modulus, int64_t *remainder);
 
-// Without a scope they are calotype::simplify and can_prove.
-using calotype::can_prove;
-using calotype::simplify;
 using internal::make_intersection;
 using internal::make_union;
-using internal::simplify;
 /// With what is known of variables, and with conditions that hold.
 Expr simplify(const Expr &e, const Scope<Interval> &bounds,
               const Scope<ModulusRemainder> &alignments = Scope<ModulusRemainder>(),
@@ -133,8 +128,10 @@ Stmt lower_main_stmt(const std::vector<Function> &outputs, const std::string &na
 
 }  // namespace Internal
 
-// Found by their arguments' namespace, which is this one.
+// Found by their arguments' namespace, which is that one.
+namespace internal {
 using Internal::inline_function;
 using Internal::simplify_specializations;
+}  // namespace internal
 
 }  // namespace calotype

@@ -38,7 +38,7 @@ AssociativeOp prove_associativity(const std::string &f, const std::vector<Expr> 
     AssociativeUpdate update = prove(f, args, values);
     if (!update.associative()) {
         for (Expr &value : values) {
-            value = calotype::simplify(value);
+            value = internal::simplify(value);
         }
         update = prove(f, args, values);
     }
@@ -53,9 +53,9 @@ AssociativeOp prove_associativity(const std::string &f, const std::vector<Expr> 
         const Expr x = AssociativeUpdate::old_value(t, i), y = AssociativeUpdate::new_value(t, i);
         const Expr old = Call::make(t, f, args, Call::CallType::Func, int(i));
         result.xs.emplace_back(x.as<Variable>()->name, old);
-        const bool has_new = !calotype::equal(update.ops[i], x);
+        const bool has_new = !internal::equal(update.ops[i], x);
         result.ys.push_back(has_new ? AssociativeOp::Replacement(y.as<Variable>()->name,
-                                                                 calotype::simplify(update.ys[i]))
+                                                                 internal::simplify(update.ys[i]))
                                     : AssociativeOp::Replacement());
         if (Call::as_intrinsic(update.ops[i], Call::saturating_add)) {
             result.pattern.ops[i] = as_written(values[i], result.xs[i], result.ys[i]);

@@ -5,6 +5,8 @@
 namespace calotype {
 namespace Internal {
 
+using namespace internal;
+
 namespace {
 
 /// Calls fn with the definition of every stage that has one.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "calotype.h"
+#include "halide_names.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
@@ -24,18 +25,15 @@
 namespace calotype {
 namespace Internal {
 
-using namespace calotype;
 #define EXPR(Name) using internal::Name;
 #define STMT(Name) using internal::Name;
 #include "ir/nodes.def"
-using calotype::is_const;  // programs that use all of std, too, find no other by this name
 using internal::CallKind;
 using internal::NodeKind;
 using internal::Scope;
 using internal::ScopedBinding;
 using IRNode = internal::Node;
-using LoweredFunc = LoweredFunction;
-using LoweredArgument = calotype::LoweredArgument;
+using LoweredFunc = internal::LoweredFunction;
 
 /// Marks loads around the cache in programs for Halide; here they are a field of Load, and no code
 /// has a node of this class.
@@ -71,15 +69,15 @@ private:
 };
 
 // Classes, not aliases: derived classes say IRMutator::visit(op).
-class IRMutator : public calotype::Mutator {
+class IRMutator : public internal::Mutator {
 public:
     using Mutator::Mutator;
 };
-class IRGraphMutator : public calotype::GraphMutator {
+class IRGraphMutator : public internal::GraphMutator {
 public:
     using GraphMutator::GraphMutator;
 };
-class IRVisitor : public calotype::Visitor {
+class IRVisitor : public internal::Visitor {
 public:
     using Visitor::Visitor;
     using Visitor::operator();
@@ -90,7 +88,7 @@ public:
 private:
     HalideForms forms_;
 };
-class IRGraphVisitor : public calotype::GraphVisitor {
+class IRGraphVisitor : public internal::GraphVisitor {
 public:
     using GraphVisitor::GraphVisitor;
 
@@ -244,31 +242,30 @@ IR mutate_with(const IR &ir, Lambdas &&...lambdas) {
 /// Equality and order of graphs cost no more than those of trees here, and are the same.
 template<typename IR>
 bool graph_equal(const IR &a, const IR &b) {
-    return calotype::equal(a, b);
+    return internal::equal(a, b);
 }
 template<typename IR>
 bool less_than(const IR &a, const IR &b) {
-    return calotype::compare(a, b) < 0;
+    return internal::compare(a, b) < 0;
 }
 template<typename IR>
 bool graph_less_than(const IR &a, const IR &b) {
-    return calotype::compare(a, b) < 0;
+    return internal::compare(a, b) < 0;
 }
 inline bool equal(const Expr &a, int b) {
-    return calotype::equal(a, Expr(b));
+    return internal::equal(a, Expr(b));
 }
-using calotype::equal;
 
 inline bool expr_uses_var(const Expr &e, const std::string &name) {
-    return uses_var(e, name);
+    return internal::uses_var(e, name);
 }
 inline bool stmt_uses_var(const Stmt &s, const std::string &name) {
-    return uses_var(s, name);
+    return internal::uses_var(s, name);
 }
 /// Whether a name that the scope holds occurs.
 template<typename IR, typename T>
 bool stmt_or_expr_uses_vars(const IR &ir, const Scope<T> &names) {
-    for (const std::string &name : names_used(ir)) {
+    for (const std::string &name : internal::names_used(ir)) {
         if (names.contains(name)) {
             return true;
         }

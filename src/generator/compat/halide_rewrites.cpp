@@ -15,6 +15,8 @@
 namespace calotype {
 namespace Internal {
 
+using namespace internal;
+
 Expr lossless_negate(const Expr &e) {
     if (const IntImm *i = e.as<IntImm>()) {
         const bool has_negative = !is_const(e.type().min(), i->value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/conventions/names.h"
 
-namespace calotype::names {
+namespace calotype::internal::names {
 
 std::string buffer_min(const std::string &name, int d) {
     return name + ".min." + std::to_string(d);
@@ -19,4 +19,4 @@ std::string buffer(const std::string &name) {
     return name + ".buffer";
 }
 
-}  // namespace calotype::names
+}  // namespace calotype::internal::names

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace calotype::names {
+namespace calotype::internal::names {
 
 /// The context that an application gives a call, a handle.
 inline const char *const user_context = "__user_context";
@@ -17,4 +17,4 @@ std::string buffer_stride(const std::string &name, int d);
 /// The calotype_buffer_t * itself.
 std::string buffer(const std::string &name);
 
-}  // namespace calotype::names
+}  // namespace calotype::internal::names

@@ -14,6 +14,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// The denominator as a byte, or, if it is a constant, in the numerator's type, in which division by

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/linkable.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 std::string origin_of(const LinkableData &linkable, const std::vector<std::string> &files) {
     std::string text = linkable.parameter.empty() ? "" : "parameter " + linkable.parameter;
@@ -11,4 +11,4 @@ std::string origin_of(const LinkableData &linkable, const std::vector<std::strin
     return text.empty() ? "" : " (" + text + ")";
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,11 +5,7 @@
 #include "ir/text/expr_parser.h"
 #include "ir/with.h"
 
-namespace calotype {
-
-using namespace internal;
-
-namespace internal {
+namespace calotype::internal {
 
 namespace {
 
@@ -338,14 +334,12 @@ private:
 
 }  // namespace
 
-}  // namespace internal
-
 Expr parse_expr(const std::string &text) {
-    return internal::ExprParser(text).parse_whole_expr();
+    return ExprParser(text).parse_whole_expr();
 }
 
 Stmt parse_stmt(const std::string &text) {
-    return internal::StmtParser(text).parse_whole_stmt();
+    return StmtParser(text).parse_whole_stmt();
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

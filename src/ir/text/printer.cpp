@@ -10,15 +10,9 @@
 #include "ir/text/syntax.h"
 #include "ir/visitor.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
-
-using internal::InfixOperator;
-using internal::name_to_text;
-using internal::Precedence;
 
 class Printer : public Visitor {
 public:
@@ -51,7 +45,7 @@ public:
     }
 
     void print_in_full(const Expr &e, Precedence at_least) {
-        const InfixOperator *op = internal::infix_operator(e.kind());
+        const InfixOperator *op = infix_operator(e.kind());
         const Precedence own = op            ? op->precedence
                                : e.as<Let>() ? Precedence::Let
                                              : Precedence::Primary;
@@ -221,7 +215,7 @@ private:
             out_ << ")";
         }
         if (!op->free_function.empty()) {
-            out_ << " deleter(" << internal::quote(op->free_function) << ")";
+            out_ << " deleter(" << quote(op->free_function) << ")";
         }
         if (op->padding != 0) {
             out_ << " padding(" << op->padding << ")";
@@ -237,25 +231,25 @@ private:
 
     template<typename T>
     void print_infix(const T *op) {
-        const InfixOperator *infix = internal::infix_operator(T::kind_tag);
+        const InfixOperator *infix = infix_operator(T::kind_tag);
         const bool chains = infix->precedence != Precedence::Comparison;
-        print(op->a, chains ? infix->precedence : internal::next(infix->precedence));
+        print(op->a, chains ? infix->precedence : next(infix->precedence));
         out_ << " " << infix->symbol << " ";
-        print(op->b, internal::next(infix->precedence));
+        print(op->b, next(infix->precedence));
     }
 
 protected:
     void visit(const IntImm *op) override {
-        out_ << internal::constant_to_text(op);
+        out_ << constant_to_text(op);
     }
     void visit(const UIntImm *op) override {
-        out_ << internal::constant_to_text(op);
+        out_ << constant_to_text(op);
     }
     void visit(const FloatImm *op) override {
-        out_ << internal::constant_to_text(op);
+        out_ << constant_to_text(op);
     }
     void visit(const StringImm *op) override {
-        out_ << internal::quote(op->value);
+        out_ << quote(op->value);
     }
     void visit(const Broadcast *op) override {
         out_ << "broadcast(";
@@ -340,7 +334,7 @@ protected:
         if (op->value_index != 0) {
             out_ << "." << op->value_index;
         }
-        print_type_unless(op->type, internal::default_call_type(op->args));
+        print_type_unless(op->type, default_call_type(op->args));
     }
     void visit(const Let *op) override {
         out_ << "let " << name_to_text(op->name) << " = ";
@@ -496,11 +490,6 @@ protected:
 
 }  // namespace
 
-std::ostream &operator<<(std::ostream &out, const Expr &e) {
-    Printer(out).print(e);
-    return out;
-}
-
 std::ostream &operator<<(std::ostream &out, const Stmt &s) {
     Printer(out).print_sequence(s);
     return out;
@@ -516,6 +505,15 @@ std::string to_string(const Stmt &s) {
     std::ostringstream out;
     out << s;
     return out.str();
+}
+
+}  // namespace calotype::internal
+
+namespace calotype {
+
+std::ostream &operator<<(std::ostream &out, const Expr &e) {
+    internal::Printer(out).print(e);
+    return out;
 }
 
 }  // namespace calotype

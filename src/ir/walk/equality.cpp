@@ -8,13 +8,9 @@
 #include "ir/walk/field_walk.h"
 #include "support/hash.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
-
-using internal::hash_combine;
 
 template<typename T>
 int order(const T &a, const T &b) {
@@ -107,12 +103,12 @@ private:
 
     template<typename Handle>
     int compare_fields(const Handle &a, const Handle &b) {
-        return internal::dispatch(a.get(), [&](const auto *op) {
+        return dispatch(a.get(), [&](const auto *op) {
             int result = 0;
-            internal::for_each_field_pair(*op, *static_cast<decltype(op)>(b.get()),
-                                          [&](const auto &fa, const auto &fb) {
-                                              result = result ? result : (*this)(fa, fb);
-                                          });
+            for_each_field_pair(*op, *static_cast<decltype(op)>(b.get()),
+                                [&](const auto &fa, const auto &fb) {
+                                    result = result ? result : (*this)(fa, fb);
+                                });
             return result;
         });
     }
@@ -173,9 +169,8 @@ private:
             return known->second;
         }
         uint64_t h = hash_combine(uint64_t(handle.kind()) + 1, type);
-        internal::dispatch(handle.get(), [&](const auto *op) {
-            internal::for_each_field(
-                *op, [&](const auto &field) { h = hash_combine(h, (*this)(field)); });
+        dispatch(handle.get(), [&](const auto *op) {
+            for_each_field(*op, [&](const auto &field) { h = hash_combine(h, (*this)(field)); });
         });
         if (!handle->is_unique()) {
             known_.emplace(handle.get(), h);
@@ -211,4 +206,4 @@ uint64_t hash(const Stmt &s) {
     return Hasher()(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

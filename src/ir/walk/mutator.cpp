@@ -9,9 +9,7 @@
 #include "ir/walk/field_walk.h"
 #include "ir/with.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -138,13 +136,11 @@ Handle mutate_children(Mutator &mutator, const T *op) {
 }  // namespace
 
 Expr Mutator::mutate(const Expr &e) {
-    return e.defined() ? internal::dispatch(e.get(), [&](const auto *op) { return visit(op); })
-                       : Expr();
+    return e.defined() ? dispatch(e.get(), [&](const auto *op) { return visit(op); }) : Expr();
 }
 
 Stmt Mutator::mutate(const Stmt &s) {
-    return s.defined() ? internal::dispatch(s.get(), [&](const auto *op) { return visit(op); })
-                       : Stmt();
+    return s.defined() ? dispatch(s.get(), [&](const auto *op) { return visit(op); }) : Stmt();
 }
 
 Region Mutator::mutate(const Region &r) {
@@ -207,8 +203,6 @@ Stmt GraphMutator::mutate(const Stmt &s) {
     return result;
 }
 
-namespace internal {
-
 template<typename T>
 constexpr bool is_leaf =
     std::is_same_v<T, IntImm> || std::is_same_v<T, UIntImm> || std::is_same_v<T, FloatImm> ||
@@ -238,6 +232,4 @@ Handle remake(T &node) {
     }
 #include "ir/nodes.def"
 
-}  // namespace internal
-
-}  // namespace calotype
+}  // namespace calotype::internal

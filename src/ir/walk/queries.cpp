@@ -11,9 +11,7 @@
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -309,4 +307,4 @@ bool is_trivial(const Expr &e) {
     return e.as<Variable>() || is_const(e);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

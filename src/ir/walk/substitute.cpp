@@ -8,9 +8,7 @@
 #include "ir/queries.h"
 #include "ir/with.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -236,4 +234,4 @@ Stmt lower_promises(const Stmt &s) {
     return PromiseLowering().mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -13,14 +13,9 @@
 #include "support/error.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
-
-using internal::Scope;
-using internal::ScopedBinding;
 
 /// What must hold of the types of an intrinsic's arguments and result; lanes are equal in all of
 /// them.
@@ -310,4 +305,4 @@ void verify(const Expr &e, const VerifyOptions &options, const std::string &wher
     verifier(e);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,11 +9,13 @@
 
 namespace calotype {
 
-using namespace internal;
-
-void Expr::accept(Visitor *visitor) const {
+void Expr::accept(internal::Visitor *visitor) const {
     (*visitor)(*this);
 }
+
+}  // namespace calotype
+
+namespace calotype::internal {
 
 void Stmt::accept(Visitor *visitor) const {
     (*visitor)(*this);
@@ -21,19 +23,19 @@ void Stmt::accept(Visitor *visitor) const {
 
 void Visitor::operator()(const Expr &e) {
     if (e.defined()) {
-        internal::dispatch(e.get(), [&](const auto *op) { visit(op); });
+        dispatch(e.get(), [&](const auto *op) { visit(op); });
     }
 }
 
 void Visitor::operator()(const Stmt &s) {
     if (s.defined()) {
-        internal::dispatch(s.get(), [&](const auto *op) { visit(op); });
+        dispatch(s.get(), [&](const auto *op) { visit(op); });
     }
 }
 
 #define EXPR(Name)                                                                                 \
     void Visitor::visit(const Name *op) {                                                          \
-        internal::for_each_child(*op, [&](const auto &child) { (*this)(child); });                 \
+        for_each_child(*op, [&](const auto &child) { (*this)(child); });                           \
     }
 #define STMT(Name) EXPR(Name)
 #include "ir/nodes.def"
@@ -64,4 +66,4 @@ void GraphVisitor::operator()(const Stmt &s) {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -17,6 +17,8 @@ namespace calotype {
 class Func;
 class Stage;
 
+namespace internal {
+
 /// Base of Func; all directives give it back, to be chained.
 class FuncDirectives {
 public:
@@ -163,5 +165,7 @@ private:
         return func_.edit()->schedule;
     }
 };
+
+}  // namespace internal
 
 }  // namespace calotype

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 template<typename Self>
 Self &GpuDirectives<Self>::map_loop(const VarOrRVar &var, ForType type, DeviceAPI api) {
     internal::LoopEditor editor(self().stage_to_schedule());

@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+namespace internal {
+
 /// Base of Func and Stage; all directives give back the object, to be chained.
 ///
 /// Blocks must be outside of threads, threads outside of lanes. A loop may be named only once; at
@@ -101,5 +103,7 @@ private:
         return static_cast<Self &>(*this);
     }
 };
+
+}  // namespace internal
 
 }  // namespace calotype

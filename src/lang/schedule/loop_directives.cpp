@@ -7,6 +7,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::LoopEditor;
 
 template<typename Self>

@@ -19,6 +19,8 @@ namespace internal {
 class LoopEditor;
 }
 
+namespace internal {
+
 /// Base of Func and Stage; all directives give back the object, to be chained. Each throws a
 /// CompileError if it names a loop that the stage does not have (the message lists those it has),
 /// or one of a name already taken.
@@ -161,5 +163,7 @@ private:
         return static_cast<const Self &>(*this);
     }
 };
+
+}  // namespace internal
 
 }  // namespace calotype

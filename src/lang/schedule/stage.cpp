@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Stage::Stage(const Function &f, DefinitionPtr definition, size_t stage_index,
              const std::string &condition)
     : function_(f), definition_(std::move(definition)), stage_index_(stage_index),

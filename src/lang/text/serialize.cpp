@@ -15,6 +15,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::ConstantImageText;

@@ -17,9 +17,7 @@
 #include "lower/instrument/look_up_memoized.h"
 #include "lower/names.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -156,4 +154,4 @@ Stmt bound_allocations(const Stmt &s, LowerContext &ctx) {
     return BoundAllocations(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     realize g([g.min_realized.0, g.extent_realized.0]) {...}   ->
 ///         let g.min_realized.0 = f.s0.x
@@ -19,4 +19,4 @@ namespace calotype {
 ///     flattened.
 Stmt bound_allocations(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

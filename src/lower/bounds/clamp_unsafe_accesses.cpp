@@ -19,9 +19,7 @@
 #include "lower/bounds/expression_memo.h"
 #include "lower/let_scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -209,4 +207,4 @@ Stmt clamp_unsafe_accesses(const Stmt &s, LowerContext &ctx) {
     return pass.has_work() ? pass.mutate(s) : s;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

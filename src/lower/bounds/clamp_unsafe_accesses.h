@@ -5,7 +5,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Where a stage computes more than is needed (tails of splits, explicit bounds), it may read
 /// another Func beyond what that one computed: allocated, but never written. Such a value is not
@@ -22,4 +22,4 @@ namespace calotype {
 ///              bound_allocations, add_buffer_checks), for which the clamps would be in the way.
 Stmt clamp_unsafe_accesses(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -3,9 +3,7 @@
 
 #include "ir/operators.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -44,4 +42,4 @@ FuncValueBounds func_value_bounds(const LowerContext &ctx) {
     return result;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,10 +4,10 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Requires ctx.env and ctx.order. Bounds depend on parameters and constants alone. Used for
 /// indices that are data: `hist(clamp(im(r.x), 0, 255))`.
-internal::FuncValueBounds func_value_bounds(const LowerContext &ctx);
+FuncValueBounds func_value_bounds(const LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -36,9 +36,7 @@
 #include "lower/nest/split_loops.h"
 #include "lower/nest/stage_loops.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -258,7 +256,7 @@ private:
     }
 
     static bool has_gpu_loop(const Stmt &s) {
-        return internal::contains<For>(s, [](const For *op) { return is_gpu(op->for_type); });
+        return contains<For>(s, [](const For *op) { return is_gpu(op->for_type); });
     }
 
     /// Regions are defined where the guards of the loop's splits hold: what is known there of the
@@ -656,4 +654,4 @@ Stmt infer_bounds(const Stmt &s, LowerContext &ctx) {
     return name_repeated(InferBounds(ctx).at_top(s));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     f(x) = g(x) + g(x + 1);  g.compute_at(f, x)   ->
 ///         for f.s0.x:
@@ -18,4 +18,4 @@ namespace calotype {
 /// Order: right after the nest is complete, before anything moves or reshapes loops.
 Stmt infer_bounds(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

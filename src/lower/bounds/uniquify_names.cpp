@@ -6,9 +6,7 @@
 #include "ir/with.h"
 #include "lower/bounds/expression_memo.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -105,4 +103,4 @@ Stmt uniquify_names(const Stmt &s, LowerContext &ctx) {
     return uniquify.mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

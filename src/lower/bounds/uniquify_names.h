@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     for x: {let t = 1: a(t)}          for x: {let t = 1: a(t)}
 ///     for x: {let t = 2: b(t)}    ->    for x$1: {let t$1 = 2: b(t$1)}
@@ -15,4 +15,4 @@ namespace calotype {
 /// Order: after everything that looks names::... up by name, before passes that move code.
 Stmt uniquify_names(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

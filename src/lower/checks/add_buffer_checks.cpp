@@ -21,9 +21,7 @@
 #include "lower/names.h"
 #include "pipeline/infer_arguments.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -614,4 +612,4 @@ Stmt add_buffer_checks(const Stmt &s, LowerContext &ctx) {
     return BufferChecks(peeled, ctx).wrap();
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

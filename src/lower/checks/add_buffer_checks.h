@@ -6,7 +6,7 @@
 #include "ir/conventions/names.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     s   ->   assert(in.buffer is not null ...)
 ///              let in = buffer_get_host(in.buffer)
@@ -22,4 +22,4 @@ namespace calotype {
 ///     flattened.
 Stmt add_buffer_checks(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

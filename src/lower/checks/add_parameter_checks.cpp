@@ -4,9 +4,7 @@
 #include "ir/operators.h"
 #include "lower/checks/error_call.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -60,4 +58,4 @@ Stmt add_parameter_checks(const Stmt &s, LowerContext &ctx) {
     return Block::make(checks);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     s   ->   assert(p >= 1, calotype_error_param_too_small_i64("p", p, 1)); s
 ///
@@ -15,4 +15,4 @@ namespace calotype {
 ///     infer_bounds, so that a parameter is refused before explicit bounds that it makes too small.
 Stmt add_parameter_checks(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -6,9 +6,7 @@
 #include "ir/printer.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 Expr user_context() {
     return Variable::make(Handle(), names::user_context);
@@ -29,4 +27,4 @@ Stmt check(const Expr &condition, const std::string &what, std::vector<Expr> arg
     return AssertStmt::make(condition, error_call(what, std::move(args)));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

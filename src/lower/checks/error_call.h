@@ -7,7 +7,7 @@
 
 #include "ir/expr.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// `calotype_error_<what>(user_context, args...)`: reports, and yields the error code.
 Expr error_call(const std::string &what, std::vector<Expr> args);
@@ -18,4 +18,4 @@ Expr to_text(const Expr &e);
 /// Assert that reports with calotype_error_<what>.
 Stmt check(const Expr &condition, const std::string &what, std::vector<Expr> args);
 
-}  // namespace calotype
+}  // namespace calotype::internal

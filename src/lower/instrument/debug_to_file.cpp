@@ -9,9 +9,7 @@
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -82,4 +80,4 @@ Stmt debug_to_file(const Stmt &s, LowerContext &ctx) {
     return DebugToFile(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What `f.debug_to_file(name)` asks for: when all of the storage of f has been computed and used,
 /// it is written to the file.
@@ -22,4 +22,4 @@ namespace calotype {
 /// Order:       before fold_storage, which leaves such storage alone.
 Stmt debug_to_file(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -12,9 +12,7 @@
 #include "ir/operators.h"
 #include "lower/instrument/trace_event.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -85,4 +83,4 @@ Stmt describe_traced(const Stmt &s, LowerContext &ctx) {
     return DescribeTraced(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// For each image and Func that is traced and used, images first and producers before their
 /// consumers, a tag with its types and with all that the pipeline touches of it:
@@ -25,4 +25,4 @@ namespace calotype {
 /// Order:       before slide_windows, after which regions are less simple.
 Stmt describe_traced(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

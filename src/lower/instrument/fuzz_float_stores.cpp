@@ -6,9 +6,7 @@
 #include "ir/operators.h"
 #include "ir/with.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -35,4 +33,4 @@ Stmt fuzz_float_stores(const Stmt &s, LowerContext &) {
     return FuzzFloatStores().mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// With the target feature of that name, floats are stored without the last bit.
 ///
@@ -17,4 +17,4 @@ namespace calotype {
 /// Order:       after the passes that recognize what is stored: copies, products of matrices.
 Stmt fuzz_float_stores(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

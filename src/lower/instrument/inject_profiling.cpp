@@ -14,9 +14,7 @@
 #include "lower/names.h"
 #include "runtime/abi/profiler.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -197,4 +195,4 @@ Stmt inject_profiling(const Stmt &s, LowerContext &ctx) {
     return Profiling(ctx).whole(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Calls of the runtime's profiler (runtime/abi/profiler.h): a run begins and ends, another Func is
 /// at work, threads come and go, memory is taken and released.
@@ -21,4 +21,4 @@ namespace calotype {
 /// Order:       late: what is counted is what is left to run.
 Stmt inject_profiling(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

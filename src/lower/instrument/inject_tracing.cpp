@@ -10,9 +10,7 @@
 #include "lower/names.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -268,4 +266,4 @@ Stmt inject_tracing(const Stmt &s, LowerContext &ctx) {
     return Tracing(ctx).whole(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Calls of calotype_trace (runtime/abi/tracing.h) for what the schedule or the target asks for.
 ///
@@ -25,4 +25,4 @@ namespace calotype {
 ///     what happens then.
 Stmt inject_tracing(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -24,9 +24,7 @@
 #include "pipeline/compare/key_text.h"
 #include "support/hash.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -366,4 +364,4 @@ Stmt look_up_memoized(const Stmt &s, LowerContext &ctx) {
     return Memoizer(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Memoized Funcs are looked up in the cache of the runtime (runtime/abi/memoization.h), which owns
 /// their storage, and are computed and entered if they are not there.
@@ -24,4 +24,4 @@ Stmt look_up_memoized(const Stmt &s, LowerContext &ctx);
 /// A memoized output is computed as usual: its storage is the caller's.
 bool is_memoized(const Function &f, const LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,9 +4,7 @@
 #include "ir/mutator.h"
 #include "ir/queries.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -26,4 +24,4 @@ Stmt remove_memoize_tags(const Stmt &s, LowerContext &) {
     return contains_intrinsic(s, Intrinsic::memoize_expr) ? RemoveTags().mutate(s) : s;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

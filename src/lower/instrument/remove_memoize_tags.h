@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     memoize_expr(e, key values...)             ->     e
 ///
@@ -14,4 +14,4 @@ namespace calotype {
 /// Order:       right after build_nest: bounds inference is to see e alone.
 Stmt remove_memoize_tags(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

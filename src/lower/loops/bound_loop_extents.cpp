@@ -12,9 +12,7 @@
 #include "ir/with.h"
 #include "lower/known_here.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -110,4 +108,4 @@ Stmt bound_loop_extents(const Stmt &s, LowerContext &ctx) {
     return BoundExtents(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

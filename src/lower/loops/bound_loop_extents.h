@@ -5,7 +5,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Copies and lanes must be so many; those beyond the extent do nothing.
 ///
@@ -33,4 +33,4 @@ namespace calotype {
 ///              and lanes.
 Stmt bound_loop_extents(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -16,9 +16,7 @@
 #include "ir/with.h"
 #include "lower/effects.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -283,4 +281,4 @@ Stmt hoist_loop_invariants(const Stmt &s, LowerContext &ctx) {
     return HoistAll(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

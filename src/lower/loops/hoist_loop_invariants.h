@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Arithmetic that does not depend on the loop moves in front of it; equal expressions share
 /// a name.
@@ -27,4 +27,4 @@ namespace calotype {
 /// Order: after simplify_late, which would put back what is used once; before kernels are formed.
 Stmt hoist_loop_invariants(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,14 +15,7 @@
 #include "lower/loops/propagate_likely.h"
 #include "lower/loops/steady_state.h"
 
-namespace calotype {
-
-using namespace internal;
-
-using internal::find_steady_state;
-using internal::Interval;
-using internal::propagate_likely;
-using internal::SteadyState;
+namespace calotype::internal {
 
 namespace {
 
@@ -292,4 +285,4 @@ Stmt partition_loops(const Stmt &s, LowerContext &ctx) {
     return simplify(Partitioner(ctx).mutate(prepare_choices(s)));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

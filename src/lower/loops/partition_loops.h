@@ -6,7 +6,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Splits a loop into the iterations in which everything likely() holds, without the tests, and
 /// those before and after.
@@ -43,4 +43,4 @@ namespace calotype {
 /// Order: after vectorize_loops, whose conditions are about whole vectors.
 Stmt partition_loops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

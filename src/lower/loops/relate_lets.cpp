@@ -20,9 +20,7 @@
 #include "lower/loops/propagate_likely.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -353,4 +351,4 @@ Stmt relate_lets(const Stmt &s, LowerContext &ctx) {
     return ctx.target.has_gpu_feature() ? result : propagate_likely(result);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Lets whose values, with all other lets in them, differ by a constant from those of a let around
 /// them are written in terms of that; so are extents of loops and of storage that turn out to be
@@ -28,4 +28,4 @@ namespace calotype {
 ///     extents, and which make copies and vectors of the lets.
 Stmt relate_lets(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

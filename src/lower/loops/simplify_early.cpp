@@ -3,10 +3,10 @@
 
 #include "arith/simplify.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 Stmt simplify_early(const Stmt &s, LowerContext &) {
     return simplify(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

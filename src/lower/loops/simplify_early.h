@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Simplify everything: lets of shapes reach the indices, constant extents show.
 ///
@@ -18,4 +18,4 @@ namespace calotype {
 ///     less after it.
 Stmt simplify_early(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -8,19 +8,17 @@
 #include "ir/walk/search.h"
 #include "support/error.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
 /// Refuses values that are constants no value of their type is: the user's arithmetic overflows.
 class RefuseOverflow : public GraphVisitor {
     using GraphVisitor::visit;
-    void visit(const internal::Store *op) override {
-        user_assert(!internal::contains<internal::Call>(op->value,
-                                                        [](const internal::Call *c) {
-                                                            return c->is_intrinsic(
-                                                                Intrinsic::signed_integer_overflow);
-                                                        }))
+    void visit(const Store *op) override {
+        user_assert(!contains<Call>(
+            op->value,
+            [](const Call *c) { return c->is_intrinsic(Intrinsic::signed_integer_overflow); }))
             << "a value of " << op->name << " is a constant that overflows " << op->value.type();
     }
 };
@@ -31,7 +29,7 @@ Stmt simplify_late(const Stmt &s, LowerContext &) {
     Stmt result = remove_likelies(lower_promises(s));
     result = simplify(result);
     RefuseOverflow()(result);
-    return internal::common_subexpression_elimination(result);
+    return common_subexpression_elimination(result);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

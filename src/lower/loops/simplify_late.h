@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Simplify, share common subexpressions within each statement, and drop the hints that only
 /// lowering reads.
@@ -18,4 +18,4 @@ namespace calotype {
 /// Order: after the passes that leave redundancies for it to remove; those after it keep its form.
 Stmt simplify_late(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

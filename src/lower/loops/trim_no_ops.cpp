@@ -11,9 +11,7 @@
 #include "lower/effects.h"
 #include "lower/let_scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -251,4 +249,4 @@ Stmt trim_no_ops(const Stmt &s, LowerContext &ctx) {
     return TrimNoOps(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

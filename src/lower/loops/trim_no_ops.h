@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Where all of a loop's body is under a condition, the loop runs only over iterations in which it
 /// can hold, and what does not depend on the iteration is asked before the loop.
@@ -31,4 +31,4 @@ namespace calotype {
 /// Order: after partition_loops, which has dropped the conditions that nearly always hold.
 Stmt trim_no_ops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -12,9 +12,7 @@
 #include "ir/with.h"
 #include "support/environment.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -195,4 +193,4 @@ Stmt unroll_loops(const Stmt &s, LowerContext &) {
     return Unroller().mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

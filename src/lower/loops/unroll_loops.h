@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A copy of the body for each iteration.
 ///
@@ -24,4 +24,4 @@ namespace calotype {
 ///     the copies become vectors too.
 Stmt unroll_loops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

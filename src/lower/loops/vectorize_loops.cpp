@@ -13,9 +13,7 @@
 #include "ir/walk/search.h"
 #include "lower/loops/widen.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -87,8 +85,8 @@ private:
         if (const Stmt two = as_two_loops(op, *lanes); two.defined()) {
             return mutate(two);
         }
-        const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body)
-                                      : internal::widen(op, int(*lanes), ctx_);
+        const Stmt body =
+            *lanes == 1 ? LetStmt::make(op->name, op->min, op->body) : widen(op, int(*lanes), ctx_);
         if (!contains_kind(body, NodeKind::For)) {
             return body;
         }
@@ -109,4 +107,4 @@ Stmt vectorize_loops(const Stmt &s, LowerContext &ctx) {
     return simplify(Vectorizer(ctx).mutate(s));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// All iterations of a vectorised loop at once, one a lane.
 ///
@@ -32,4 +32,4 @@ namespace calotype {
 ///     passes see vectors.
 Stmt vectorize_loops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -12,9 +12,7 @@
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_levels.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -240,4 +238,4 @@ Stmt build_nest(const Stmt &, LowerContext &ctx) {
     return s;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     g(x) = x; f(x) = g(x) + g(x + 1);  g.compute_at(f, x)   ->
 ///         produce f: for f.s0.x:
@@ -19,4 +19,4 @@ namespace calotype {
 /// Order: first; everything else rewrites what it makes.
 Stmt build_nest(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -8,9 +8,7 @@
 #include "pipeline/inlined_calls.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -96,4 +94,4 @@ bool is_copy_stage(const Function &f) {
     return f->copy_to.has_value() && f.has_extern_definition();
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

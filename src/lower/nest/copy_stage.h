@@ -5,7 +5,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Every Func of the pipeline with such a directive becomes an extern stage:
 ///
@@ -17,4 +17,4 @@ void make_copy_stages(LowerContext &ctx);
 /// True if f has been made such a stage: it needs of its source what is required of itself.
 bool is_copy_stage(const Function &f);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -7,9 +7,7 @@
 #include "pipeline/loop_graph.h"
 #include "pipeline/tails.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -160,4 +158,4 @@ void decide_tails(const Function &f) {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

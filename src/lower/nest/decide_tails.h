@@ -4,7 +4,7 @@
 
 #include "pipeline/function.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// In the schedules of all stages: a split whose factor divides the extent, as one does, and others
 /// as far as domains, bound() and align_bounds() say, has no tail; of a fused loop the tail is
@@ -14,4 +14,4 @@ namespace calotype {
 /// means.
 void decide_tails(const Function &f);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -10,9 +10,7 @@
 #include "lower/names.h"
 #include "lower/nest/copy_stage.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -317,4 +315,4 @@ std::vector<QueryStep> grow_as_answered(const Function &f) {
     return steps;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "arith/box.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// The call of f's C function over the region required of f: inputs and outputs as buffers, an
 /// error code back. Loops of the schedule that are not left to the C function stand around the
@@ -16,10 +16,10 @@ namespace calotype {
 ///         let f.extern_result = work(g.buffer, 3, f.crop)
 ///         assert(f.extern_result == 0,
 ///             calotype_error_extern_stage_failed("work", f.extern_result))
-Stmt extern_stage_call(const Function &f, const internal::Box &region);
+Stmt extern_stage_call(const Function &f, const Box &region);
 
 /// The buffer parameter or constant image that is called, as an argument.
-ExternFuncArgument image_argument(const internal::Call &call);
+ExternFuncArgument image_argument(const Call &call);
 
 /// A step of the bounds query, in order: a let, or (no name) a check.
 struct QueryStep {
@@ -57,4 +57,4 @@ Stmt touch_images(const Function &f);
 /// The buffers of Funcs that the C function reads: (Func, buffer's name).
 std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -17,9 +17,7 @@
 #include "lower/nest/split_loops.h"
 #include "runtime/abi/threads.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -740,4 +738,4 @@ Stmt fork_async_producers(const Stmt &s, LowerContext &ctx) {
     return ForkAsyncProducers(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

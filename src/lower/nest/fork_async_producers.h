@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// The production of an async Func, and its consumption, become two tasks within its storage.
 ///
@@ -45,4 +45,4 @@ Stmt fork_async_producers(const Stmt &s, LowerContext &ctx);
 /// The statement that gives n places in the folded storage of an async Func back.
 Stmt release_places(const std::string &func, const Expr &n);
 
-}  // namespace calotype
+}  // namespace calotype::internal

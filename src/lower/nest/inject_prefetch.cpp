@@ -14,9 +14,7 @@
 #include "ir/with.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -111,4 +109,4 @@ Stmt inject_prefetch(const Stmt &s, LowerContext &ctx) {
     return InjectPrefetch(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// What `prefetch(g, at, from, offset)` asks for: in each iteration of loop `at`, the region of g
 /// (a Func or an image) that the loop's body will read when loop `from` is `offset` iterations
@@ -29,4 +29,4 @@ namespace calotype {
 /// Order:       after infer_bounds; before regions shrink (slide_windows).
 Stmt inject_prefetch(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -7,9 +7,7 @@
 #include "lower/nest/stage_loops.h"
 #include "pipeline/inlined_calls.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -60,7 +58,7 @@ private:
 
     const Function &f_;
     std::vector<Expr> values_;
-    internal::InlinedCalls calls_;
+    InlinedCalls calls_;
 };
 
 }  // namespace
@@ -73,4 +71,4 @@ Expr inline_function(const Expr &e, const Function &f) {
     return Inline(f).mutate(e);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "pipeline/function.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     f(x) = x * 2;   g(x) = f(x + 1)   ->   g(x) = (x + 1) * 2
 ///
@@ -13,4 +13,4 @@ namespace calotype {
 Stmt inline_function(const Stmt &s, const Function &f);
 Expr inline_function(const Expr &e, const Function &f);
 
-}  // namespace calotype
+}  // namespace calotype::internal

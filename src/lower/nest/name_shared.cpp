@@ -3,10 +3,10 @@
 
 #include "arith/cse.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 Stmt name_shared(const Stmt &s, LowerContext &) {
-    return internal::name_repeated(s);
+    return name_repeated(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

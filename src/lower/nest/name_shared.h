@@ -5,7 +5,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 ///     g(x) = (a * a + 1) * (a * a + 1) with a = ...      ->     let t0 = ...
 ///                                                               let t1 = t0 * t0 + 1
@@ -18,4 +18,4 @@ namespace calotype {
 ///     follow walk trees.
 Stmt name_shared(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -17,9 +17,7 @@
 #include "pipeline/level_text.h"
 #include "support/text.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -190,8 +188,7 @@ void pass_what_is_wrapped(const Function &consumer, const Environment &env) {
                 break;
             }
             const std::vector<Expr> &values = f.stage(0)->values;
-            const Call *call =
-                values.size() == 1 ? internal::wrapped_call(values[0], f.args()) : nullptr;
+            const Call *call = values.size() == 1 ? wrapped_call(values[0], f.args()) : nullptr;
             user_assert(call) << "func " << f.name() << " is inlined, but extern stage "
                               << consumer.name() << " takes it as a buffer: say where it is "
                               << "computed, by compute_at or compute_root";
@@ -386,4 +383,4 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     return ctx;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -6,11 +6,11 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Copies the pipeline (so that the source may be used by others meanwhile), checks that everything
 /// it names is defined, applies the wrappers of `in`, and orders the Funcs. CompileError names the
 /// Func and what is wrong.
 std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -11,9 +11,7 @@
 #include "lower/names.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -50,7 +48,7 @@ public:
 protected:
     using Mutator::visit;
     Expr visit(const Call *op) override {
-        if (!internal::is_linked(op) || op->is_pure() || uses_buffer(Expr(op), func_)) {
+        if (!is_linked(op) || op->is_pure() || uses_buffer(Expr(op), func_)) {
             return Mutator::visit(op);
         }
         lets.emplace_back(names::part(func_, "effect", lets.size()), op);
@@ -202,4 +200,4 @@ Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values
     return in_lets(effects.lets, Atomic::make(name, "", provide_all(name, named, places)));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

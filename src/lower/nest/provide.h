@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "pipeline/function.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// One Provide. With scatter and gather one for each of their choices, after all values and places
 /// were computed:
@@ -40,4 +40,4 @@ Stmt stream_store_fence();
 Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values,
                         const std::vector<Expr> &args);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -13,9 +13,7 @@
 #include "ir/with.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -149,4 +147,4 @@ Stmt prune_branches(const Stmt &s, LowerContext &) {
     return BranchPruner().mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

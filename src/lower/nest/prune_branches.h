@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A condition on parameters that one around it has decided is gone. Func and consumer that are
 /// both specialized for the same thing have it twice:
@@ -23,4 +23,4 @@ namespace calotype {
 ///     the host's branch, must not meet the checks that follow.
 Stmt prune_branches(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

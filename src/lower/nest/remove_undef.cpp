@@ -13,9 +13,7 @@
 #include "ir/with.h"
 #include "lower/names.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -307,4 +305,4 @@ Stmt remove_undef(const Stmt &s, LowerContext &) {
     return contains_intrinsic(s, Intrinsic::undef) ? RemoveUndef().mutate(s) : s;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

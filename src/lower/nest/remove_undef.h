@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Stores of undef() go away; stores of a value that is undef() under some condition happen only
 /// where it is not.
@@ -22,4 +22,4 @@ namespace calotype {
 ///     Provides are there.
 Stmt remove_undef(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

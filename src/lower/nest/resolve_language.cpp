@@ -9,9 +9,7 @@
 #include "lower/checks/error_call.h"
 #include "pipeline/fields.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -150,4 +148,4 @@ void resolve_language(LowerContext &ctx) {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

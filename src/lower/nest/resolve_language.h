@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Rewrites the definitions of ctx.env in place:
 ///   target_has_feature("avx2"), target_bits(), ...  ->  constants
@@ -12,4 +12,4 @@ namespace calotype {
 ///   and the seed
 void resolve_language(LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -18,9 +18,7 @@
 #include "lower/names.h"
 #include "lower/nest/extern_stage.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -516,4 +514,4 @@ Stmt skip_stages(const Stmt &s, LowerContext &ctx) {
     return SkipStages(ctx).until_nothing_changes(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

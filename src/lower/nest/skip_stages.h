@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A Func whose values matter only under a condition that is known where its storage is made is
 /// computed only then. Storage that is not even read otherwise is not allocated either.
@@ -26,4 +26,4 @@ namespace calotype {
 ///     folding); while Provides are there.
 Stmt skip_stages(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

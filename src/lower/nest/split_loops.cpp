@@ -10,9 +10,7 @@
 #include "pipeline/tails.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -177,4 +175,4 @@ Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
     return simplify(covered_extent(graph, s->outer, blocks) * s->factor);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -10,7 +10,7 @@
 #include "pipeline/function.h"
 #include "pipeline/loop_graph.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 using NamedValue = std::pair<std::string, Expr>;
 
@@ -29,17 +29,17 @@ struct SplitEffect {
 ///     for x in [x.min, x.max]: body    ->    for xo in [0, (extent + 7) / 8): for xi in [0, 8):
 ///                                              let x = xo * 8 + xi + x.min
 ///                                              if (likely(x <= x.max)) body
-SplitEffect split_loops(const std::string &func, int stage, const internal::LoopGraph &graph,
-                        const internal::LoopStep &step);
+SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &graph,
+                        const LoopStep &step);
 
 /// The extent of a loop, given that `extent` is required: more, where tails round up or shift. What
 /// inner loops do beyond the last block is not in it.
-Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
+Expr covered_extent(const LoopGraph &graph, int loop, Expr extent);
 
 /// Whether a stage's loops may cover more than is required of the Func.
 bool fills_blocks(const Function &f);
 
 /// What of it is due to a tail that is shifted: at least one block.
-Expr shifted_extent(const internal::LoopGraph &graph, int loop, const Expr &extent);
+Expr shifted_extent(const LoopGraph &graph, int loop, const Expr &extent);
 
-}  // namespace calotype
+}  // namespace calotype::internal

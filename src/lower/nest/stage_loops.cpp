@@ -22,9 +22,7 @@
 #include "lower/nest/provide.h"
 #include "lower/nest/split_loops.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -665,4 +663,4 @@ Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) 
     return Block::make(nests);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

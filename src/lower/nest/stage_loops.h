@@ -6,7 +6,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// The loops of stage `stage` of f around its Provide, specializations included:
 ///
@@ -44,4 +44,4 @@ struct PureVar {
 /// in place on the left.
 std::vector<PureVar> pure_vars(const Function &f, int stage);
 
-}  // namespace calotype
+}  // namespace calotype::internal

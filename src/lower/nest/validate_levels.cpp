@@ -7,9 +7,7 @@
 #include "ir/visitor.h"
 #include "pipeline/level_text.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -130,4 +128,4 @@ void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) 
                << ", which does not enclose its computation at " << level_text(sched.compute_level);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,11 +4,11 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Throws CompileError if, in the nest s, some use of f stands outside of its production, or its
 /// storage does not enclose its computation, or iterations that run in no order would share it. The
 /// message names the levels that would be legal.
 void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

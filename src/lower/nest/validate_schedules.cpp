@@ -7,9 +7,7 @@
 #include "pipeline/level_text.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -193,4 +191,4 @@ void validate_groups(const LowerContext &ctx) {
     }
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// CompileErrors for directives that contradict each other: storage or loops of a Func that is
 /// inlined, storage inside of where its Func is computed, rings of storage that no loop turns,
@@ -25,4 +25,4 @@ void validate_groups(const LowerContext &ctx);
 /// Requires: ctx.used.
 void validate_names(const LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,9 +15,7 @@
 #include "lower/storage/independent_values.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -105,4 +103,4 @@ Stmt add_atomic_mutex(const Stmt &s, LowerContext &ctx) {
     return AddMutexes(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

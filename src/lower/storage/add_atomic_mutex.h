@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Atomic updates of several values, or of a value that depends on other elements, hold a lock.
 ///
@@ -29,4 +29,4 @@ Stmt add_atomic_mutex(const Stmt &s, LowerContext &ctx);
 /// How many locks there are for a Func.
 constexpr int atomic_mutexes = 1024;
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -12,9 +12,7 @@
 #include "lower/storage/constant_indices.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -155,4 +153,4 @@ Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx) {
     return make_indices_constant(Bounder(ctx).mutate(s));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage whose size has a small constant bound gets that size.
 ///
@@ -26,4 +26,4 @@ namespace calotype {
 ///     at the heap.
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

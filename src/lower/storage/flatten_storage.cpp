@@ -25,9 +25,7 @@
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -102,7 +100,7 @@ private:
         for (size_t d = 0; d < args.size(); d++) {
             coordinates.push_back(args[d] - shape_var(names::buffer_min(name, int(d))));
         }
-        return internal::image_index(name, t, coordinates);
+        return image_index(name, t, coordinates);
     }
 
     SymbolPtr output_symbol(const std::string &buffer) const {
@@ -224,15 +222,15 @@ private:
 
     /// The header `name.buffer` of storage that has been allocated.
     Stmt make_header(const Realize *op, const Stmt &body) const {
-        std::vector<internal::HeaderDimension> shape;
+        std::vector<HeaderDimension> shape;
         for (int d = 0; d < int(op->bounds.size()); d++) {
             shape.push_back({shape_var(names::buffer_min(op->name, d)),
                              shape_var(names::buffer_extent(op->name, d)),
                              shape_var(names::buffer_stride(op->name, d))});
         }
         const Expr host = Variable::make(Handle(), op->name);
-        return LetStmt::make(names::buffer(op->name),
-                             internal::make_buffer_header(host, op->types[0], shape), body);
+        return LetStmt::make(names::buffer(op->name), make_buffer_header(host, op->types[0], shape),
+                             body);
     }
 
     Stmt visit(const Realize *op) override {
@@ -308,4 +306,4 @@ Stmt flatten_storage(const Stmt &s, LowerContext &ctx) {
     return StorageFlattener(ctx, std::move(handles)).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

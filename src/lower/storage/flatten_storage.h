@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage becomes one flat buffer a Func, coordinates become one index.
 ///
@@ -29,4 +29,4 @@ namespace calotype {
 /// Order: before the loops are unrolled and vectorised, which only know flat memory.
 Stmt flatten_storage(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -39,9 +39,7 @@
 #include "lower/storage/written_size.h"
 #include "runtime/abi/threads.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -726,4 +724,4 @@ Stmt fold_storage(const Stmt &s, LowerContext &ctx) {
     return Folder(ctx, handle_names(s)).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

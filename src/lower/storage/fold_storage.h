@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage of which each iteration of a loop touches only a small window, that moves in one
 /// direction, holds just the window.
@@ -39,4 +39,4 @@ namespace calotype {
 ///     still there.
 Stmt fold_storage(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -3,13 +3,11 @@
 
 #include "ir/walk/search.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 std::unordered_set<std::string> handle_names(const Stmt &s) {
     std::unordered_set<std::string> names;
-    internal::for_each<Variable>(s, [&](const Variable *op) {
+    for_each<Variable>(s, [&](const Variable *op) {
         if (op->type.is_handle()) {
             names.insert(op->name);
         }
@@ -17,4 +15,4 @@ std::unordered_set<std::string> handle_names(const Stmt &s) {
     return names;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -7,10 +7,10 @@
 
 #include "ir/stmt_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Names of the handle Variables that occur anywhere in s: storage whose buffer header, or address,
 /// is passed on.
 std::unordered_set<std::string> handle_names(const Stmt &s);
 
-}  // namespace calotype
+}  // namespace calotype::internal

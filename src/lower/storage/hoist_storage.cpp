@@ -16,9 +16,7 @@
 #include "lower/names.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -153,4 +151,4 @@ Stmt hoist_storage(const Stmt &s, LowerContext &ctx) {
     return StorageHoister(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage inside of `hoist f` is allocated there, large enough for all iterations in between.
 ///
@@ -24,4 +24,4 @@ namespace calotype {
 ///     where storage is.
 Stmt hoist_storage(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -14,12 +14,7 @@
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
-
-using internal::Scope;
-using internal::ScopedBinding;
+namespace calotype::internal {
 
 namespace {
 
@@ -147,4 +142,4 @@ Stmt inject_early_frees(const Stmt &s, LowerContext &) {
     return EarlyFrees(handle_names(s)).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A Free after the last statement that uses the storage, so that what comes later can reuse the
 /// memory.
@@ -25,4 +25,4 @@ namespace calotype {
 /// Order: after bound_small_allocations and all passes that move loads.
 Stmt inject_early_frees(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

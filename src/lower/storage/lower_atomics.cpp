@@ -12,9 +12,7 @@
 #include "lower/storage/add_atomic_mutex.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -109,4 +107,4 @@ Stmt lower_atomics(const Stmt &s, LowerContext &ctx) {
     return result.same_as(s) ? s : simplify(result);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// An Atomic around stores that no other thread can meet, since they stand outside of parallel
 /// loops or are to storage made in the same iteration, is removed. The mutexes of others are locked
@@ -28,4 +28,4 @@ namespace calotype {
 ///     they are such.
 Stmt lower_atomics(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,9 +9,7 @@
 #include "lower/storage/flat_index.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -89,4 +87,4 @@ Stmt lower_prefetches(const Stmt &s, LowerContext &ctx) {
     return LowerPrefetches(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

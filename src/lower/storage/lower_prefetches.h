@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A Prefetch becomes loops with one access a cache line, the first dimension taken to be dense.
 /// Lines outside of the buffer are left out as the strategy says.
@@ -21,4 +21,4 @@ namespace calotype {
 /// Order:       right after flatten_storage: later passes know loops and addresses alone.
 Stmt lower_prefetches(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -28,12 +28,7 @@
 #include "pipeline/loop_graph.h"
 #include "pipeline/tails.h"
 
-namespace calotype {
-
-using namespace internal;
-
-using internal::is_monotonic;
-using internal::Monotonic;
+namespace calotype::internal {
 
 namespace {
 
@@ -731,4 +726,4 @@ Stmt slide_windows(const Stmt &s, LowerContext &ctx) {
     return finder.new_values.empty() ? s : Rewrite(finder, ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

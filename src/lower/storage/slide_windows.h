@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Where storage outlives the iterations of a serial loop, each iteration computes only what is
 /// new.
@@ -40,4 +40,4 @@ namespace calotype {
 ///     names of names::stage_min.
 Stmt slide_windows(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -8,9 +8,7 @@
 #include "lower/names.h"
 #include "lower/storage/independent_values.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -152,4 +150,4 @@ Stmt split_tuples(const Stmt &s, LowerContext &ctx) {
     return TupleSplitter(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

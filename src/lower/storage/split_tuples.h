@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// One buffer, one store and one name for each value of a Tuple-valued Func.
 ///
@@ -26,4 +26,4 @@ namespace calotype {
 ///     made flat.
 Stmt split_tuples(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

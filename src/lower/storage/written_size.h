@@ -4,7 +4,7 @@
 
 #include "ir/visitor.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Ends of windows that are looked into. Along a chain of windows whose ends are minima and maxima
 /// of the ends of those before, they double from one to the next.
@@ -27,4 +27,4 @@ inline bool has_at_most(int nodes, const Expr &e) {
     return count.left > 0;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

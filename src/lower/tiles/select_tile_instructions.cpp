@@ -21,9 +21,7 @@
 #include "lower/let_scope.h"
 #include "lower/tiles/tile_product.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -625,4 +623,4 @@ Stmt select_tile_instructions(const Stmt &s, LowerContext &ctx) {
                          Block::make(AssertStmt::make(value == 0, value), result));
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

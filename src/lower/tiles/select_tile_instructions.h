@@ -4,7 +4,7 @@
 
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage in MemoryType::AMXTile becomes tile registers.
 ///
@@ -31,4 +31,4 @@ namespace calotype {
 /// Order: before vectorize_loops, to see rows, columns and depth apart.
 Stmt select_tile_instructions(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,9 +15,7 @@
 #include "ir/with.h"
 #include "lower/loops/atomic_update.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -263,4 +261,4 @@ Stmt accumulate_lanes(const Stmt &s, LowerContext &ctx) {
     return AccumulateLanes(ctx, strict).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// An element into which each iteration of a loop reduces lanes is kept as lanes of its own:
 ///
@@ -26,4 +26,4 @@ namespace calotype {
 ///     states have lanes without conditions.
 Stmt accumulate_lanes(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

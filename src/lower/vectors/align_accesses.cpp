@@ -15,9 +15,7 @@
 #include "lower/gpu/host/device_alignment.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -221,4 +219,4 @@ Stmt align_accesses(const Stmt &s, LowerContext &ctx) {
     return AccessAligner(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Each load and store in a kernel, and of vectors on the host, is told what its index (of vectors:
 /// the first lane's) is modulo something, so that neighbours can be accessed at once:
@@ -29,4 +29,4 @@ namespace calotype {
 ///     which takes kernels away from what is known around them.
 Stmt align_accesses(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

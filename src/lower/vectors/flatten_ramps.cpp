@@ -19,9 +19,7 @@
 #include "lower/vectors/lane_of.h"
 #include "lower/vectors/reduce_rows.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -127,7 +125,7 @@ private:
         }
         if (always && is_const_zero(grid.dims[0].stride)) {
             const LaneGrid rest{grid.base, {grid.dims.begin() + 1, grid.dims.end()}};
-            return internal::repeat_lanes(load_grid(op, rest, predicate), grid.dims[0].lanes);
+            return repeat_lanes(load_grid(op, rest, predicate), grid.dims[0].lanes);
         }
         const LaneGrid::Dim &last = grid.dims.back();
         if (always && is_const_zero(last.stride)) {
@@ -167,7 +165,7 @@ private:
             const Expr index = Ramp::make(mutate(base->value), mutate(stride->value), ramp->lanes);
             const Expr column =
                 with(op, &Load::index, index, &Load::predicate, const_true(ramp->lanes));
-            return internal::repeat_lanes(column, lanes);
+            return repeat_lanes(column, lanes);
         }
         const Expr predicate = mutate(op->predicate);
         if (!in_kernel_ && is_dense(ramp)) {
@@ -484,4 +482,4 @@ Stmt flatten_ramps(const Stmt &s, LowerContext &ctx) {
     return RampFlattener(ctx, alignments, lanes).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A load or store of several rows becomes one for each row.
 ///
@@ -39,4 +39,4 @@ namespace calotype {
 ///     only. Again after partition_loops, whose steady states have indices without clamps.
 Stmt flatten_ramps(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

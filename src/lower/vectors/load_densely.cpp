@@ -23,9 +23,7 @@
 #include "lower/vectors/strided_index.h"
 #include "lower/vectors/strided_loads.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -371,4 +369,4 @@ Expr load_densely(const Expr &e) {
     return rewritten(Evaluate::make(e), nullptr).as<Evaluate>()->value;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

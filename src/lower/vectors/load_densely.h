@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Strided loads that together touch much of what lies between them become slices of dense ones.
 ///
@@ -36,4 +36,4 @@ Stmt load_densely(const Stmt &s, LowerContext &ctx);
 /// What it does with the loads of a value.
 Expr load_densely(const Expr &e);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -20,9 +20,7 @@
 #include "ir/with.h"
 #include "lower/vectors/count_work.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -427,4 +425,4 @@ Stmt narrow_lanes(const Stmt &s, LowerContext &ctx) {
     return LaneNarrower(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

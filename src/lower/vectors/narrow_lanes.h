@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Sums, products, quotients, choices and shuffles whose values are known to fit 16 bits are
 /// computed in lanes of 16 bits, of which a register holds twice as many, where that is less work:
@@ -36,4 +36,4 @@ namespace calotype {
 ///     values are free of what the edges of images add to them. Not in kernels.
 Stmt narrow_lanes(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -16,9 +16,7 @@
 #include "lower/effects.h"
 #include "lower/vectors/strided_index.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -274,4 +272,4 @@ Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx) {
     return InterleaveStores(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

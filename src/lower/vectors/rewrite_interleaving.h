@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Stores that are strided each on their own, but together touch everything, become one dense store.
 ///
@@ -25,4 +25,4 @@ namespace calotype {
 ///     copies them.
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

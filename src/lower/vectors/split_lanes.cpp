@@ -17,9 +17,7 @@
 #include "lower/vectors/load_densely.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -246,4 +244,4 @@ Stmt split_lanes(const Stmt &s, LowerContext &ctx) {
     return LaneSplitter(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Values whose lanes alternate, as upsampling and filters with two phases have them, are computed
 /// as two vectors of half as many lanes, which meet in one shuffle at the end.
@@ -24,4 +24,4 @@ namespace calotype {
 ///     names what both halves share. Not in kernels.
 Stmt split_lanes(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -23,9 +23,7 @@
 
 #include "pipeline/source.h"
 
-namespace calotype {
-
-namespace internal {
+namespace calotype::internal {
 
 /// A constant image as text. Only the class of Buffers in lang/ knows how one is made.
 struct ConstantImageText {
@@ -38,17 +36,14 @@ struct ConstantImageText {
     std::string bytes;  ///< in the order of memory, two hexadecimal digits each
 };
 
-}  // namespace internal
-
 /// All that counts of the outputs and of what they call. A CompileError for what has no text:
 /// constant images, linkables, passes of the user.
 std::string to_text(const PipelineSource &source);
 
 /// The same for whoever reads it in another process: with constant images, as image_text gives
 /// them, and the values that scalars have for runs.
-std::string
-to_whole_text(const PipelineSource &source,
-              const std::function<internal::ConstantImageText(const Image &)> &image_text);
+std::string to_whole_text(const PipelineSource &source,
+                          const std::function<ConstantImageText(const Image &)> &image_text);
 
 /// Reads what to_text writes: code made of both is the same. What follows from the rest may be left
 /// out: the loops and storage dimensions of a Func, from its arguments; those arguments in its pure
@@ -59,8 +54,8 @@ PipelineSource parse_pipeline(const std::string &text);
 struct TextBindings {
     /// In place of the declared ones of these names. A CompileError if one is of another kind.
     std::map<std::string, Parameter> params;
-    std::function<Image(const internal::ConstantImageText &)> make_image;
+    std::function<Image(const ConstantImageText &)> make_image;
 };
 PipelineSource parse_pipeline(const std::string &text, const TextBindings &bindings);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -14,9 +14,7 @@
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
 
-namespace calotype {
-
-namespace internal {
+namespace calotype::internal {
 
 namespace {
 
@@ -516,14 +514,12 @@ private:
 
 }  // namespace
 
-}  // namespace internal
-
 PipelineSource parse_pipeline(const std::string &text, const TextBindings &bindings) {
-    return internal::PipelineParser(text, bindings).parse(text);
+    return PipelineParser(text, bindings).parse(text);
 }
 
 PipelineSource parse_pipeline(const std::string &text) {
     return parse_pipeline(text, TextBindings());
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -14,9 +14,7 @@
 #include "pipeline/text/words.h"
 #include "support/error.h"
 
-namespace calotype {
-
-namespace internal {
+namespace calotype::internal {
 
 namespace {
 
@@ -51,7 +49,7 @@ std::string text(const Type &x, int) {
 }
 std::string text(const LoopLevel &x, int) {
     if (!x.defined() || x.is_inlined() || x.is_root()) {
-        return internal::level_text(x);
+        return level_text(x);
     }
     return "loop(" + quote(x.func_name()) + ", " + quote(x.var_name()) + ", " +
            std::to_string(x.stage_index()) + (x.is_rvar() ? ", rvar)" : ")");
@@ -202,8 +200,6 @@ std::string text_of(const PipelineSource &source, const Environment &env,
 
 }  // namespace
 
-}  // namespace internal
-
 std::string to_text(const PipelineSource &source) {
     const Environment env = build_environment(source.outputs);
     const UsedParameters used = parameters_used(env, source.requirements);
@@ -211,22 +207,21 @@ std::string to_text(const PipelineSource &source) {
         user_error << "pipeline " << source.name << " cannot be written as text: it embeds image "
                    << name;
     }
-    return internal::text_of(source, env, used);
+    return text_of(source, env, used);
 }
 
-std::string
-to_whole_text(const PipelineSource &source,
-              const std::function<internal::ConstantImageText(const Image &)> &image_text) {
+std::string to_whole_text(const PipelineSource &source,
+                          const std::function<ConstantImageText(const Image &)> &image_text) {
     const Environment env = build_environment(source.outputs);
     const UsedParameters used = parameters_used(env, source.requirements);
     std::string result;
     for (const auto &[name, image] : used.images) {
-        result += "image " + internal::text(image_text(image), 0) + "\n";
+        result += "image " + text(image_text(image), 0) + "\n";
     }
     for (const auto &[name, p] : used.parameters) {
-        result += internal::value_text(p);
+        result += value_text(p);
     }
-    return result + internal::text_of(source, env, used);
+    return result + text_of(source, env, used);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -9,6 +9,9 @@
 #include "targets.h"
 
 namespace calotype::test {
+
+using namespace internal;
+
 namespace {
 
 struct Function {

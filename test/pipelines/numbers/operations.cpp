@@ -10,6 +10,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 Wide min_of(const Type &t) {

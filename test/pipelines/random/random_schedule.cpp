@@ -6,6 +6,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 bool Directives::apply(const std::string &text, const std::function<void()> &directive) {
     const int number = count_++;
     const bool is_kept = keeps_places && text.find(".compute_") != std::string::npos;

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace calotype::test {
+
+using namespace internal;
+
 namespace {
 
 const Var x("x"), y("y");

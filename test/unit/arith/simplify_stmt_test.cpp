@@ -7,6 +7,9 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 void expect_simplified(const std::string &before, const std::string &after) {

@@ -7,6 +7,9 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 std::string simplified(const std::string &text, const SimplifyContext &context = {}) {

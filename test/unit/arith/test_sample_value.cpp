@@ -9,6 +9,9 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 std::optional<int64_t> sample(const char *text) {

@@ -18,6 +18,9 @@
 #include "support/text.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 using internal::read_file;

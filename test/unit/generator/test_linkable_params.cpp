@@ -12,6 +12,9 @@
 #include "harness/linkable_files.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 using namespace test;

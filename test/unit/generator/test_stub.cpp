@@ -70,7 +70,7 @@ TEST(Stub, Text) {
 // same name that an output has.
 TEST(Stub, MembersThatTheGeneratorAdds) {
     const std::string text = internal::cpp_stub_text("typed_by_hand");
-    EXPECT_NE(text.find("calotype::StubInput added;"), std::string::npos) << text;
+    EXPECT_NE(text.find("calotype::internal::StubInput added;"), std::string::npos) << text;
     EXPECT_NE(text.find("calotype::Expr added_number;"), std::string::npos) << text;
     const std::string member = "calotype::Type out_type{";
     const size_t first = text.find(member);

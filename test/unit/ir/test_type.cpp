@@ -9,6 +9,9 @@ struct TypeTestStruct;
 CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE(TypeTestStruct);
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 TEST(Type, OfCppTypes) {

@@ -11,6 +11,9 @@
 #include "pipeline/linked_code.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 using namespace test;

@@ -7,6 +7,9 @@
 #include "support/intrusive_ptr.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 struct Counted : RefCounted {

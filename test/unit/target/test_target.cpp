@@ -9,6 +9,9 @@
 #include "runtime/abi/target_features.h"
 
 namespace calotype {
+
+using namespace internal;
+
 namespace {
 
 /// Sets an environment variable for the length of a test.

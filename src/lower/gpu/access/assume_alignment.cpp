@@ -25,9 +25,7 @@
 #include "pipeline/parameter.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -291,4 +289,4 @@ Stmt assume_alignment(const Stmt &s, LowerContext &ctx) {
     return AlignmentAssumer(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A vector is one access of memory where its address is a multiple of its size. Where that hangs
 /// on strides, mins and addresses that only the caller knows, a kernel is made twice:
@@ -34,4 +34,4 @@ namespace calotype {
 ///     looks at conditions on addresses.
 Stmt assume_alignment(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

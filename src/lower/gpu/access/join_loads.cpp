@@ -20,9 +20,7 @@
 #include "lower/gpu/access/wide_access.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -303,4 +301,4 @@ Stmt join_loads(const Stmt &s, LowerContext &ctx) {
     return LoadJoiner(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// In a kernel, vectors of neighbours that overlap or follow one another are loaded once, in pieces
 /// as large as their addresses allow, and put together:
@@ -26,4 +26,4 @@ namespace calotype {
 /// Order: after assume_alignment.
 Stmt join_loads(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

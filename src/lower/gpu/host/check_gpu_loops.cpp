@@ -10,9 +10,7 @@
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -242,4 +240,4 @@ Stmt check_gpu_loops(const Stmt &s, LowerContext &ctx) {
     return UnsharedStorage()(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// The statement as it is but for what the end says, or a CompileError that names the Func or loop:
 ///
@@ -24,4 +24,4 @@ namespace calotype {
 /// Order: as soon as there are loops, so that errors come early.
 Stmt check_gpu_loops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

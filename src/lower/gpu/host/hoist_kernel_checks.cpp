@@ -12,9 +12,7 @@
 #include "lower/known_here.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -143,4 +141,4 @@ Stmt hoist_kernel_checks(const Stmt &s, LowerContext &) {
     return Checks().mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

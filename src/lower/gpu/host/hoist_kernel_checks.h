@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A kernel has no way to say that something is wrong.
 ///
@@ -26,4 +26,4 @@ namespace calotype {
 ///     are unrolled and vectorized, checks and all.
 Stmt hoist_kernel_checks(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -26,9 +26,7 @@
 #include "support/error.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -470,4 +468,4 @@ Stmt inject_device_copies(const Stmt &s, LowerContext &ctx) {
     return DeviceCopies(s, ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Buffers are copied where a kernel reads what the host wrote, and the other way round; storage
 /// gets memory on the device.
@@ -37,4 +37,4 @@ namespace calotype {
 ///     the user wrote.
 Stmt inject_device_copies(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

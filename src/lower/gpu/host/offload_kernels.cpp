@@ -27,9 +27,7 @@
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -470,4 +468,4 @@ Stmt offload_kernels(const Stmt &s, LowerContext &ctx) {
     return result;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Each nest of GPU loops becomes a DeviceKernel of ctx.device_modules and a launch of it:
 ///
@@ -33,4 +33,4 @@ namespace calotype {
 /// Order: after simplification, which then is the kernels' too.
 Stmt offload_kernels(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

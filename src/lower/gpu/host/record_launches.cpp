@@ -8,9 +8,7 @@
 #include "lower/gpu/host/device_calls.h"
 #include "lower/names.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -191,4 +189,4 @@ Stmt record_launches(const Stmt &s, LowerContext &ctx) {
     return Recorder(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

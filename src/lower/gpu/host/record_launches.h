@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Launches for CUDA are recorded, and launched where their order with something else counts:
 /// before calls of functions that may use the device, before copies that are really made, at the
@@ -36,4 +36,4 @@ namespace calotype {
 /// Order: after offload_kernels.
 Stmt record_launches(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

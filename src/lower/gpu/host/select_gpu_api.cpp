@@ -5,9 +5,7 @@
 #include "ir/with.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -76,4 +74,4 @@ Stmt select_gpu_api(const Stmt &s, LowerContext &ctx) {
     return SelectGpuApi(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

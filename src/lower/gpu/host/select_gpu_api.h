@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Default_GPU becomes the first GPU of the target: CUDA, then OpenCL, then Vulkan. A loop for a
 /// GPU that the target does not have is the user's error, which names the Func.
@@ -18,4 +18,4 @@ namespace calotype {
 /// Order:       as soon as there are loops, so that errors come early.
 Stmt select_gpu_api(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -21,9 +21,7 @@
 #include "lower/gpu/shared/shared_access.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -432,4 +430,4 @@ Stmt stripe_lane_storage(const Stmt &s, LowerContext &ctx) {
     });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

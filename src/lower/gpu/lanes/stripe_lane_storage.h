@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Shared storage that lanes alone use becomes storage of each lane, where each stores elements of
 /// its own only. What others have comes by warp_shuffle: from a lane by number, from so many lanes
@@ -31,4 +31,4 @@ namespace calotype {
 ///     as registers need none.
 Stmt stripe_lane_storage(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

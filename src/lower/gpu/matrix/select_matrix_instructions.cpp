@@ -19,9 +19,7 @@
 #include "support/error.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -387,4 +385,4 @@ Stmt select_matrix_instructions(const Stmt &s, LowerContext &ctx) {
     });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A nest of Matrix loops, the threads of whose warp have a tile of results each as gpu_matrix_tile
 /// deals them, becomes instructions of the warp:
@@ -29,4 +29,4 @@ namespace calotype {
 ///     threads share, since a thread reads what others of its warp multiply.
 Stmt select_matrix_instructions(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

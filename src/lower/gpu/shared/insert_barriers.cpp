@@ -28,9 +28,7 @@
 #include "pipeline/schedule.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -481,4 +479,4 @@ Stmt insert_barriers(const Stmt &s, LowerContext &ctx) {
     });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

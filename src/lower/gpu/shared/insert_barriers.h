@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A barrier stands between two accesses of storage that threads share if one of them is a store,
 /// and different threads may touch the same element by them.
@@ -25,4 +25,4 @@ namespace calotype {
 /// Order: right after fuse_thread_loops, before anything moves loads and stores.
 Stmt insert_barriers(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -28,9 +28,7 @@
 #include "support/error.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -360,4 +358,4 @@ Stmt pack_shared_memory(const Stmt &s, LowerContext &ctx) {
     return rewrite_kernels(s, [&](const For *op) { return pack_kernel(op, ctx); });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

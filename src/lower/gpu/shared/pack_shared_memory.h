@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Where it saves memory, storage of a kernel that lives at different times has one place in shared
 /// memory:
@@ -30,4 +30,4 @@ namespace calotype {
 /// Order: after insert_barriers, which tells buffers apart by their names.
 Stmt pack_shared_memory(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

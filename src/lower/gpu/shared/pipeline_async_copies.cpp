@@ -26,9 +26,7 @@
 #include "support/error.h"
 #include "support/scope.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -596,4 +594,4 @@ Stmt pipeline_async_copies(const Stmt &s, LowerContext &ctx) {
     });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -6,7 +6,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage in GPUSharedAsync that a serial loop fills in each iteration has room for n iterations,
 /// and is filled n - 1 iterations ahead of its use. n is what ring_buffer says, or 2.
@@ -40,4 +40,4 @@ namespace calotype {
 /// Order: after fuse_thread_loops, which finds out what threads share; before insert_barriers.
 Stmt pipeline_async_copies(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -27,9 +27,7 @@
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -333,4 +331,4 @@ Stmt fuse_thread_loops(const Stmt &s, LowerContext &ctx) {
     return rewrite_kernels(s, [&](const For *op) { return BlockLoops(ctx).fuse(op); });
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

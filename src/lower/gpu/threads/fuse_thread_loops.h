@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// All thread loops of a kernel become one nest of thread loops around everything, as large as the
 /// largest of them; the stages keep only the threads that they had. What stands outside of all
@@ -29,4 +29,4 @@ namespace calotype {
 /// Order: after loops have their final shape; before passes that look at what threads share.
 Stmt fuse_thread_loops(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal

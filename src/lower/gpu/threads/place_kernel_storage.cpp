@@ -21,9 +21,7 @@
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -184,4 +182,4 @@ Stmt place_kernel_storage(const Stmt &s, LowerContext &ctx) {
     return StoragePlacer(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

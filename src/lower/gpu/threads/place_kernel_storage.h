@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Storage inside of block loops is of one of three kinds:
 ///
@@ -29,4 +29,4 @@ namespace calotype {
 ///     host's storage its place on the device, and bound_small_allocations.
 Stmt place_kernel_storage(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal
