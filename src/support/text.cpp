@@ -2,6 +2,7 @@
 #include "support/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 #include "support/error.h"
@@ -87,20 +88,47 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string> &
     return nearest ? ", did you mean '" + *nearest + "'?" : "";
 }
 
+namespace {
+
+// Whether `name` is one of the prefixes, as "f1", and a number below that of the prefix, as "f12" where the
+// next one is "f13". So that the names that were made need not be kept.
+bool is_numbered(const std::map<std::string, int> &next, const std::string &name) {
+    constexpr size_t most_digits = 9;
+    for (size_t at = name.size();
+         at > 0 && name.size() - at < most_digits && isdigit(uint8_t(name[at - 1]));) {
+        at--;
+        const bool has_zeros = name[at] == '0' && at + 1 < name.size();
+        const auto found = has_zeros ? next.end() : next.find(name.substr(0, at));
+        if (found != next.end() && std::stoi(name.substr(at)) < found->second) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
 std::string UniqueNames::unique(std::string_view prefix) {
     const std::string key = replace_all(prefix, "$", "_");
     std::lock_guard<std::mutex> lock(mutex_);
-    const int n = used_[key]++;
+    const auto [used, is_first] = used_.try_emplace(key, 0);
+    if (is_first && is_numbered(numbers_, key)) {
+        used->second = 1;
+    }
+    const int n = used->second++;
     return n == 0 ? key : key + "$" + std::to_string(n);
 }
 
 std::string UniqueNames::numbered(std::string_view prefix) {
     const std::string key = replace_all(prefix, "$", "_");
     std::lock_guard<std::mutex> lock(mutex_);
-    // A name that is made here might be asked for as a prefix of unique(): take it there, too.
+    int &next = numbers_[key];
     for (;;) {
-        std::string name = key + std::to_string(numbers_[key]++);
-        if (used_[name]++ == 0) {
+        // It might have been asked for as a prefix of unique(), or be that of another prefix: b1 and 2, b and 12.
+        std::string name = key + std::to_string(next);
+        const bool is_taken = used_.count(name) > 0 || is_numbered(numbers_, name);
+        next++;
+        if (!is_taken) {
             return name;
         }
     }
@@ -109,6 +137,27 @@ std::string UniqueNames::numbered(std::string_view prefix) {
 namespace {
 
 thread_local UniqueNames *names_of_scope = nullptr;
+
+/// Names that were made: of each prefix the first so many.
+class MadeNames {
+public:
+    void add(std::string_view prefix, bool numbered, const std::string &name) {
+        const std::string key = replace_all(prefix, "$", "_");
+        const std::string rest = name.substr(key.size());
+        const int number = rest.empty() ? 0 : std::stoi(rest.substr(numbered ? 0 : 1));
+        int &next = (numbered ? numbers_ : unique_)[key];
+        next = std::max(next, number + 1);
+    }
+    bool has(const std::string &name) const {
+        const size_t end = name.find('$');
+        const auto found = unique_.find(name.substr(0, end));
+        const int number = end == std::string::npos ? 0 : std::stoi(name.substr(end + 1));
+        return (found != unique_.end() && number < found->second) || is_numbered(numbers_, name);
+    }
+
+private:
+    std::map<std::string, int> unique_, numbers_;  ///< the next, by prefix
+};
 
 /// The names of a process, and which of them were made before its first scope: those of global
 /// objects, which pipelines in scopes may use.
@@ -120,44 +169,49 @@ public:
     }
 
     std::string make(std::string_view prefix, bool numbered) {
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            if (!had_scope_) {
-                early_.emplace_back(prefix, numbered);
-            }
+        std::string name = make_in(names_, prefix, numbered);
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!had_scope_) {
+            early_.add(prefix, numbered, name);
         }
-        return make_in(names_, prefix, numbered);
+        return name;
     }
 
-    /// So that none of them is made again.
-    void repeat_early_names(UniqueNames &names) {
+    void begin_scope() {
         std::lock_guard<std::mutex> lock(mutex_);
         had_scope_ = true;
-        for (const auto &[prefix, numbered] : early_) {
-            make_in(names, prefix, numbered);
-        }
     }
 
+    /// None that is an early one.
+    std::string make_in_scope(UniqueNames &names, std::string_view prefix, bool numbered) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        std::string name;
+        do {
+            name = make_in(names, prefix, numbered);
+        } while (early_.has(name));
+        return name;
+    }
+
+private:
     static std::string make_in(UniqueNames &names, std::string_view prefix, bool numbered) {
         return numbered ? names.numbered(prefix) : names.unique(prefix);
     }
 
-private:
     UniqueNames names_;
     std::mutex mutex_;
     bool had_scope_ = false;
-    std::vector<std::pair<std::string, bool>> early_;
+    MadeNames early_;
 };
 
 std::string make_name(std::string_view prefix, bool numbered) {
-    return names_of_scope ? NamesOfProcess::make_in(*names_of_scope, prefix, numbered)
+    return names_of_scope ? NamesOfProcess::get().make_in_scope(*names_of_scope, prefix, numbered)
                           : NamesOfProcess::get().make(prefix, numbered);
 }
 
 }  // namespace
 
 UniqueNameScope::UniqueNameScope() : outer_(names_of_scope) {
-    NamesOfProcess::get().repeat_early_names(names_);
+    NamesOfProcess::get().begin_scope();
     names_of_scope = &names_;
 }
 

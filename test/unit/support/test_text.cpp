@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -70,6 +72,29 @@ TEST(UniqueNames, NumberedNamesLeaveThePrefixFree) {
     EXPECT_EQ(names.unique("f"), "f");
     EXPECT_EQ(names.numbered("f"), "f1");
     EXPECT_EQ(names.unique("f"), "f$1");
+}
+
+TEST(UniqueNames, NumberedNamesOfPrefixesThatEndInNumbersDiffer) {
+    UniqueNames names;
+    for (int i = 0; i < 12; i++) {
+        names.numbered("b");
+    }
+    EXPECT_EQ(names.numbered("b1"), "b12");
+    EXPECT_EQ(names.numbered("b"), "b13");
+    EXPECT_EQ(names.unique("b11"), "b11$1");
+    EXPECT_EQ(names.unique("b011"), "b011");
+    EXPECT_EQ(names.unique("b14"), "b14");
+    EXPECT_EQ(names.numbered("b1"), "b15");
+}
+
+TEST(UniqueNames, NumberedNamesAreNotKept) {
+    UniqueNames names;
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 20000; i++) {
+        names.numbered("p");
+        unique_name('p');
+    }
+    EXPECT_LT(mallinfo2().uordblks, before + 100000);
 }
 
 TEST(UniqueNames, DifferOnManyThreads) {
