@@ -14,8 +14,6 @@
 
 namespace calotype::python {
 
-using namespace internal;
-
 namespace {
 
 // What the run on this thread has reported, and what threads of a runtime's pool have.
