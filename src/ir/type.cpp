@@ -175,7 +175,7 @@ int read_number(const std::string &text, size_t &pos) {
 
 }  // namespace
 
-bool parse_type(const std::string &text, Type *result) {
+bool internal::parse_type(const std::string &text, Type *result) {
     struct Word {
         const char *word;
         calotype_type_code_t code;
