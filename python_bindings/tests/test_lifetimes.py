@@ -96,6 +96,56 @@ def test_the_interpreter_ends_while_threads_call():
     )
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        "p.realize([64, 64])",  # an extern function
+        "g.realize([64, 64])",  # print
+        "with ct.progress(lambda *_: busy(8)):\n            made().compile_jit()",
+        "call(Picture(), memoryview(bytearray(128)).cast('f', (8, 4)))",
+        "b.for_each_element(lambda at: busy(8))",
+    ],
+)
+def test_the_interpreter_ends_while_threads_are_in_functions_of_python(work):
+    """Python ends such a thread within the function, whose caller is code of C++."""
+    run(
+        PIPELINE
+        + "f, call = pipeline()\n"
+        + "def busy(n):\n"
+        + "    return sum(i * i for i in range(n * 50)) * 0 + n\n"
+        + "class Out:\n"
+        + "    def write(self, text):\n"
+        + "        busy(8)\n"
+        + "    def flush(self):\n"
+        + "        pass\n"
+        + "class Picture:\n"
+        + "    @property\n"
+        + "    def __array_interface__(self):\n"
+        + "        busy(8)\n"
+        + "        return {'shape': (8, 4), 'typestr': '<f4', 'data': bytes(128), 'version': 3}\n"
+        + "extern = ct.extern_function(ct.Int(32), [ct.Int(32)])(busy)\n"
+        + "e = ct.Func()\n"
+        + "e[x, y] = ct.extern_call('busy', ct.Int(32), [x])\n"
+        + "e.parallel(y)\n"
+        + "p = ct.Pipeline(e)\n"
+        + "p.set_jit_externs({'busy': extern})\n"
+        + "g = ct.Func()\n"
+        + "g[x, y] = ct.print(x)\n"
+        + "b = ct.Buffer(ct.UInt(8), [64, 64])\n"
+        + "def made():\n"
+        + "    h = ct.Func()\n"
+        + "    h[x] = x\n"
+        + "    return h\n"
+        + "sys.stdout = Out()\n"
+        + "def work():\n"
+        + "    while True:\n"
+        + f"        {work}\n"
+        + "for _ in range(4):\n"
+        + "    threading.Thread(target=work, daemon=True).start()\n"
+        + "time.sleep(0.5)\n"
+    )
+
+
 def test_a_child_calls_what_its_parent_has_compiled():
     out = run(
         PIPELINE

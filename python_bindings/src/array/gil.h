@@ -4,17 +4,41 @@
 // While the interpreter ends, Python ends each other thread that asks for the lock, within the
 // request: it unwinds the thread's stack, whose destructors would use Python without the lock or
 // are not allowed to be left like that. Such a thread sleeps from then on, as Python 3.14 has it.
+// Code of Python asks for the lock at any time, so that calls of it are ended like that, too.
 #pragma once
 
 #include <Python.h>
 
 #include <unistd.h>
 
+#include <exception>
+
 namespace calotype::python {
 
 [[noreturn]] inline void sleep_to_the_end() {
     for (;;) {
         pause();
+    }
+}
+
+/// In a catch (...): what was thrown. It is not come back from where Python is ending the thread, as a
+/// handler must not be left then.
+inline std::exception_ptr caught() {
+    const std::exception_ptr thrown = std::current_exception();
+    if (!thrown) {
+        sleep_to_the_end();
+    }
+    return thrown;
+}
+
+/// f(), which runs code of Python while destructors around it need the lock.
+template<typename F>
+auto run_python(const F &f) -> decltype(f()) {
+    try {
+        return f();
+    } catch (...) {
+        caught();
+        throw;
     }
 }
 

@@ -50,7 +50,7 @@ public:
             return;
         }
         HeldGil gil;
-        if (PyErr_WarnEx(warning_class, message, 1) < 0) {
+        if (run_python([&] { return PyErr_WarnEx(warning_class, message, 1); }) < 0) {
             throw RaisedWarning(message);
         }
     }
@@ -59,6 +59,9 @@ public:
 };
 
 void translate(const std::exception_ptr &p, void *) {
+    if (!p) {
+        sleep_to_the_end();  // see caught(), of a handler of nanobind
+    }
     try {
         std::rethrow_exception(p);
     } catch (const RaisedWarning &e) {

@@ -209,7 +209,7 @@ void PythonGenerator::call_schedule() {
 
 void PythonGenerator::call(const char *method) {
     HeldGil gil;
-    instance_.attr(method)();
+    run_python([&] { instance_.attr(method)(); });
 }
 
 }  // namespace calotype::python

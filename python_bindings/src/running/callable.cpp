@@ -69,7 +69,7 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         PythonContext context;
         const void *argv[CallArguments::max_arguments + 1];
         CallArguments arguments(*c.signature, c.callee);
-        arguments.convert(args, keywords, find_buffer, argv + 1);
+        run_python([&] { arguments.convert(args, keywords, find_buffer, argv + 1); });
         context.run([&] {
             arguments.begin();
             void *address = context.on(arguments.device_context());
@@ -80,7 +80,7 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         });
         Py_RETURN_NONE;
     } catch (...) {
-        set_error(std::current_exception());
+        set_error(caught());
         return nullptr;
     }
 }

@@ -22,7 +22,7 @@ void Interruptible::poll() {
         return;
     }
     HeldGil gil;
-    if (PyErr_CheckSignals() != 0) {
+    if (run_python(PyErr_CheckSignals) != 0) {
         raised_ = std::make_exception_ptr(nb::python_error());
         is_ended_ = true;
     }

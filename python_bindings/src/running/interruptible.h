@@ -42,7 +42,7 @@ auto compile(const F &f) {
         try {
             result = f();
         } catch (...) {
-            thrown = std::current_exception();
+            thrown = caught();
         }
     }
     interruptible.check();

@@ -16,7 +16,7 @@ void multitarget(const std::string &fn_name, const OutputMap &outputs,
                  nb::callable factory) {
     const auto make = [&](const std::string &name, const Target &target) {
         HeldGil gil;
-        const nb::object made = factory(name, target);
+        const nb::object made = run_python([&] { return factory(name, target); });
         user_assert(nb::isinstance<Module>(made))
             << "the factory of modules gives " << describe(made) << ", must give a Module";
         return nb::cast<Module>(made);

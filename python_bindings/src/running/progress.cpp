@@ -19,7 +19,7 @@ struct Told {
     void step(const CompileStep &s) {
         HeldGil gil;
         try {
-            function(s.pipeline, s.stage, s.detail, s.number, s.count);
+            run_python([&] { function(s.pipeline, s.stage, s.detail, s.number, s.count); });
         } catch (nb::python_error &e) {
             raised = nb::borrow(e.value());
         }

@@ -124,7 +124,7 @@ void PythonContext::print(JITUserContext *context, const char *text) {
             out.attr("write")(nb::steal(shown(text)));
         }
     } catch (...) {
-        self->raised_ = std::current_exception();
+        self->raised_ = caught();
     }
 }
 
@@ -138,7 +138,7 @@ void compile_and_run(PythonContext &context, const F &f) {
     try {
         context.run(f);
     } catch (...) {
-        thrown = std::current_exception();
+        thrown = caught();
     }
     interruptible.check();
     if (thrown) {

@@ -27,7 +27,7 @@ public:
             try {
                 f();
             } catch (...) {
-                thrown = std::current_exception();
+                thrown = caught();
             }
         }
         check();

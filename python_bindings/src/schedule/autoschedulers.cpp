@@ -23,7 +23,7 @@ void add_autoscheduler(const std::string &name, nb::callable function) {
                                                  const AutoschedulerParams &params,
                                                  AutoSchedulerResults *results) {
             HeldGil gil;
-            nb::object text = kept(p, t, params);
+            const nb::object text = run_python([&] { return kept(p, t, params); });
             if (!text.is_none()) {
                 user_assert(PyUnicode_Check(text.ptr()))
                     << "an autoscheduler of Python gives " << describe(text)
