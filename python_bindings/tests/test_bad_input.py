@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is no argument, array or object: each an exception that says so, and no crash."""
 
+import ctypes
 import os
 import pathlib
 import subprocess
@@ -132,6 +133,7 @@ def test_arrays_with_a_mask(copy, use):
         (Dlpack(capsule=3), "gives no DLPack capsule"),
         (Dlpack(capsule=ValueError("not now")), "no view of its memory: not now"),
         (Dlpack(capsule=KeyError("k")), "no view of its memory: 'k'"),
+        (Dlpack(RuntimeError("it was deleted")), "no view of its memory: it was deleted"),
     ],
 )
 def test_dlpack(copy, array, text):
@@ -142,6 +144,51 @@ def test_dlpack(copy, array, text):
 def test_odd_devices_of_dlpack(copy, device):
     with pytest.raises(ct.ArgumentError, match="'image'"):
         copy(Dlpack(device), result())
+
+
+class Ending(BaseException):
+    """As KeyboardInterrupt and SystemExit: about the program, not about the object that was asked."""
+
+
+def raising(name, **others):
+    """An object with a property, or for what is called a method, that raises."""
+
+    def end(*_, **__):
+        raise Ending(name)
+
+    is_property = name.strip("_") in ("array_interface", "cuda_array_interface", "dtype", "array", "cuda_stream")
+    return type("Raising", (), {name: property(end) if is_property else end, **others})()
+
+
+def test_what_ends_a_program_is_not_taken_for_a_wrong_argument(copy):
+    numbers = {}
+    for name, kind in {"__index__": ct.Int(32), "__float__": ct.Float(32), "__bool__": ct.Bool()}.items():
+        p, f = ct.Param(kind, "p"), ct.Func("f")
+        f[x] = ct.i32(p) + x
+        numbers[name] = (p, f.compile_to_callable([p]))
+    arrays = [
+        raising("__array_interface__"),
+        raising("__cuda_array_interface__"),
+        raising("__dlpack_device__", __dlpack__=lambda *_, **__: None),
+        raising("__dlpack__", __dlpack_device__=lambda _: (1, 0)),
+        raising("__repr__"),
+    ]
+    f = ct.Func("f")
+    f[x, y] = ct.u8(x + y)
+    for array in arrays:
+        for use in (lambda a: copy(a, result()), lambda a: copy(result(), a), ct.Buffer, f.realize):
+            with pytest.raises(Ending):
+                use(array)
+    with pytest.raises(Ending):
+        ct.Buffer(raising("__array__"))
+    for name, (p, call) in numbers.items():
+        number = raising(name, **({"__index__": lambda _: 1} if name == "__bool__" else {}))
+        for use in (p.set, lambda n: call(n, memoryview(bytearray(16)).cast("i"))):
+            with pytest.raises(Ending):
+                use(number)
+    for name in ("__cuda_stream__", "cuda_stream"):
+        with pytest.raises(Ending):
+            copy(result(), result(), stream=raising(name))
 
 
 def test_arrays_without_elements(copy):
@@ -270,6 +317,29 @@ def test_sizes_that_are_none():
     ):
         with pytest.raises((ct.Error, TypeError, MemoryError)):
             make()
+
+
+def test_memory_that_there_is_not():
+    f = ct.Func("large")
+    f[x, y] = x + y
+    for make in (lambda: ct.Buffer(ct.Int(32), [2**30, 2**30], "large"), lambda: f.realize([2**30, 2**30])):
+        with pytest.raises(MemoryError, match=r"no memory for buffer \S+ of type int32 and 1073741824 times 1073741824"):
+            make()
+
+
+def test_extern_functions_that_are_none():
+    f = ct.Func("f")
+    f[x] = ct.extern_call("called", ct.Int(32), [x])
+    p = ct.Pipeline(f)
+    for none in (2**70, 0, None, "text", 3.5, print, ctypes.c_void_p(None), ctypes.c_int(3)):
+        with pytest.raises(ct.CompileError, match="extern function called is .*, must be an ExternFunction"):
+            p.set_jit_externs({"called": none})
+    with pytest.raises(ct.CompileError, match="3 .int. is no name of an extern function"):
+        p.set_jit_externs({3: f})
+    called = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(lambda i: i + 1)
+    for function in (called, ctypes.cast(called, ctypes.c_void_p), ctypes.cast(called, ctypes.c_void_p).value):
+        p.set_jit_externs({"called": function})
+        assert list(p.realize([3])) == [1, 2, 3]
 
 
 def test_exceptions_of_functions_that_are_called():

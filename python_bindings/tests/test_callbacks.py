@@ -161,6 +161,8 @@ def test_what_a_setup_raises():
 def test_a_setup_that_fails():
     with pytest.raises(ct.RuntimeError, match="twice"):
         doubling("failing", lambda event: 3).realize([8], opencl)
+    with pytest.raises(ct.RuntimeError, match="a callback of a linkable gives 'no' .str., must give None or an int"):
+        doubling("saying", lambda event: "no").realize([8], opencl)
 
 
 def test_what_is_no_callback():

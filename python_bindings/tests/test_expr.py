@@ -43,6 +43,15 @@ def test_numpy_scalars_keep_a_type_that_was_chosen():
     assert ct.cast(numpy.dtype("float32"), ct.Var()).type() == ct.Float(32)
 
 
+def test_classes_that_have_a_dtype_are_types():
+    """As jax.numpy.uint16."""
+    numpy = pytest.importorskip("numpy")
+    scalar = type("scalar", (), {"dtype": numpy.dtype("uint16")})
+    assert ct.cast(scalar, ct.Var()).type() == ct.UInt(16)
+    with pytest.raises(TypeError, match="cast"):
+        ct.cast(type("other", (), {"dtype": "uint16"}), ct.Var())
+
+
 def test_numpy_scalars_of_the_default_types_are_as_numbers_of_python():
     numpy = pytest.importorskip("numpy")
     x, y = ct.vars("x y")

@@ -231,6 +231,20 @@ def test_buffers_keep_their_coordinates(tmp_path):
     assert b[-2, 7] == 0
 
 
+def test_what_printing_raises(tmp_path, capsys):
+    class Closed:
+        def write(self, text):
+            raise KeyboardInterrupt(text)
+
+    f = ct.Func("printing")
+    f[x] = ct.print(x)
+    printing, out = runtime.load(shared_library(tmp_path, "printing", f, [])), array.array("i", [0] * 3)
+    with contextlib.redirect_stdout(Closed()), pytest.raises(KeyboardInterrupt, match="0"):
+        printing(out)
+    printing(out)
+    assert capsys.readouterr().out.split() == ["0", "1", "2"]
+
+
 def test_a_context_of_the_user_may_stand_first(tmp_path):
     image = ct.ImageParam(ct.UInt(8), 1, "image")
     f = ct.Func("next")
@@ -242,8 +256,9 @@ def test_a_context_of_the_user_may_stand_first(tmp_path):
     assert out == b"bcd"
     after(None, b"bcd", out)
     assert out == b"cde"
-    with pytest.raises(ct.ArgumentError, match="'__user_context' is 'here' .str., must be None or"):
-        after("here", b"bcd", out)
+    for wrong, shown in (("here", "'here' .str."), (2**70, "1180591620717411303424 .int.")):
+        with pytest.raises(ct.ArgumentError, match=f"'__user_context' is {shown}, must be None or"):
+            after(wrong, b"bcd", out)
 
 
 def test_a_pipeline_without_device_code_has_nothing_to_load(path):

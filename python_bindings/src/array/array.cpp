@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "array.h"
 
+#include <nanobind/nanobind.h>
+
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -13,7 +15,19 @@
 
 namespace calotype::python {
 
+static void throw_what_ends_programs() {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
+        throw nanobind::python_error();
+    }
+}
+
+void forget_python_error() {
+    throw_what_ends_programs();
+    PyErr_Clear();
+}
+
 std::string take_python_error() {
+    throw_what_ends_programs();
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     std::string text = "unknown error";
@@ -40,19 +54,19 @@ void set_error(PyObject *cls, const char *text) {
     }
 }
 
-namespace {
-
-// An attribute, or nothing if there is none.
 PyObject *attribute_of(PyObject *object, const char *name) {
     PyObject *value = PyObject_GetAttrString(object, name);
     if (!value) {
-        PyErr_Clear();
+        forget_python_error();
     }
     return value;
 }
 
+namespace {
+
+// Of its class, so that no property is asked.
 bool has_attribute(PyObject *object, const char *name) {
-    return Ref(attribute_of(reinterpret_cast<PyObject *>(Py_TYPE(object)), name)).get() != nullptr;
+    return PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), name);
 }
 
 calotype_type_t type_of_letter(char letter, Py_ssize_t bytes, const char *format) {
@@ -165,7 +179,7 @@ std::string dtype_text(PyObject *object) {
     const Ref dtype(attribute_of(object, "dtype"));
     const Ref text(dtype ? PyObject_Str(dtype.get()) : nullptr);
     const char *chars = text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
-    PyErr_Clear();
+    forget_python_error();
     return chars ? chars : "";
 }
 
@@ -180,7 +194,7 @@ bool is_numpy_scalar(PyObject *object) {
     const Ref numpy(name ? PyImport_GetModule(name.get()) : nullptr);
     const Ref scalars(numpy ? attribute_of(numpy.get(), "generic") : nullptr);
     const bool is_it = scalars && PyObject_IsInstance(object, scalars.get()) == 1;
-    PyErr_Clear();
+    forget_python_error();
     return is_it;
 }
 
@@ -202,7 +216,7 @@ void check_mask(PyObject *object) {
     const Ref is_masked(PyObject_CallMethod(masked_arrays.get(), "isMaskedArray", "O", object));
     const Ref mask(is_masked.get() == Py_True ? attribute_of(object, "mask") : nullptr);
     const Ref no_mask(attribute_of(masked_arrays.get(), "nomask"));
-    PyErr_Clear();
+    forget_python_error();
     if (mask && mask.get() != no_mask.get()) {
         throw ArrayError(mask_text);
     }
@@ -276,14 +290,18 @@ const char *format_of(calotype_type_t t) {
     }
 }
 
+// Of its own, or of its class.
+static bool has_interface(PyObject *object, const char *name) {
+    return has_attribute(object, name) || PyObject_HasAttrString(object, name);
+}
+
 bool is_array_like(PyObject *object) {
     if (PyType_Check(object) || PyUnicode_Check(object)) {
         return false;
     }
     return PyObject_CheckBuffer(object) || exchange_api_of(object) ||
-           has_attribute(object, "__dlpack__") ||
-           PyObject_HasAttrString(object, "__array_interface__") ||
-           PyObject_HasAttrString(object, "__cuda_array_interface__");
+           has_attribute(object, "__dlpack__") || has_interface(object, "__array_interface__") ||
+           has_interface(object, "__cuda_array_interface__");
 }
 
 Imported Array::import(PyObject *object, ViewFor use, void *const *consumer, AskedStream *asked) {
@@ -422,8 +440,8 @@ bool Array::import_numpy(PyObject *object) {
 bool Array::import_buffer(PyObject *object) {
     if (PyObject_GetBuffer(object, &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
         // Such as elements that have no format: another protocol may have them.
-        PyErr_Clear();
         view_ = {};
+        forget_python_error();
         return false;
     }
     try {
@@ -495,7 +513,7 @@ void Array::check_negative_bit(PyObject *object) const {
     }
     const Ref method(attribute_of(object, "is_neg"));
     const Ref is_negative(method ? PyObject_CallNoArgs(method.get()) : nullptr);
-    PyErr_Clear();
+    forget_python_error();
     if (is_negative.get() == Py_True) {
         throw ArrayError(negative_text);
     }
@@ -503,8 +521,11 @@ void Array::check_negative_bit(PyObject *object) const {
 
 Imported Array::import_dlpack(PyObject *object, void *const *consumer) {
     Ref where(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
+    if (!where && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        throw ArrayError("the array gives no view of its memory: " + take_python_error());
+    }
     if (!where || !PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) {
-        PyErr_Clear();
+        forget_python_error();
         return Imported::nothing;
     }
     const int64_t type = int_at(where.get(), 0);

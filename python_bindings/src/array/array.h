@@ -20,8 +20,13 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// The first line of the exception of Python that is set, which is cleared: torch's go on for pages.
+/// Clears the exception of Python that is set: an object lacks what it was asked for. One that is no
+/// Exception, as KeyboardInterrupt and SystemExit, is not about the object: it is thrown on, as nanobind's.
+void forget_python_error();
+/// As forget_python_error; its first line, as torch's go on for pages.
 std::string take_python_error();
+/// An attribute, or null if there is none.
+PyObject *attribute_of(PyObject *object, const char *name);
 /// A new str, in which bytes that are no UTF-8 are written as \xff.
 PyObject *shown(const char *text);
 /// Sets an exception with that text.

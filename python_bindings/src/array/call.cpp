@@ -22,7 +22,7 @@ namespace {
 // In one line.
 std::string repr_of(PyObject *object) {
     const Ref repr(PyObject_Repr(object));
-    PyErr_Clear();
+    forget_python_error();
     const Ref words(repr.get() ? PyUnicode_Split(repr.get(), nullptr, -1) : nullptr);
     const Ref space(PyUnicode_FromString(" "));
     const bool has_lines = words.get() && utf8(repr.get()).find('\n') != std::string::npos;
@@ -51,8 +51,8 @@ std::string described(PyObject *object) {
 }
 
 std::string array_advice(PyObject *object) {
-    const bool makes_one = !PyType_Check(object) && PyObject_HasAttrString(object, "__array__");
-    return makes_one ? "; pass what numpy.asarray() makes of it" : "";
+    const Ref maker(PyType_Check(object) ? nullptr : attribute_of(object, "__array__"));
+    return maker ? "; pass what numpy.asarray() makes of it" : "";
 }
 
 std::string quoted(const ParameterInfo &p) {
@@ -170,7 +170,7 @@ uint64_t number_bits(PyObject *value, calotype_type_t type, const NumberName &wh
     }
     if (type.bits == 1) {
         if (!PyBool_Check(value) && !PyIndex_Check(value) && !PyFloat_Check(value) &&
-            !PyObject_HasAttrString(value, "dtype")) {
+            !Ref(attribute_of(value, "dtype"))) {
             throw ArrayError(what.text() + " is " + described(value) + ", must be a bool");
         }
         const int is_true = PyObject_IsTrue(value);

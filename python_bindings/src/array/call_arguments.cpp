@@ -61,7 +61,7 @@ bool handle_by_protocol(PyObject *object, uint64_t *handle) {
         Py_XDECREF(pair);
     }
     Py_XDECREF(protocol);
-    PyErr_Clear();
+    forget_python_error();
     return is_there;
 }
 
@@ -73,7 +73,7 @@ bool handle_in_attribute(PyObject *object, const char *name, uint64_t *handle) {
     }
     const bool is_there = is_number && !PyErr_Occurred();
     Py_XDECREF(value);
-    PyErr_Clear();
+    forget_python_error();
     return is_there;
 }
 

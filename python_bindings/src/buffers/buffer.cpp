@@ -71,9 +71,33 @@ void check_order(const std::vector<int> &order, size_t dimensions) {
         << "an order of dimensions names " << order.size() << ", must name " << dimensions;
 }
 
+namespace {
+
+// Becomes a MemoryError.
+class NoMemory : public std::bad_alloc {
+public:
+    explicit NoMemory(const Buffer<> &b) {
+        std::ostringstream text;
+        text << "there is no memory for buffer " << b.name() << " of type " << b.type() << " and";
+        for (int i = 0; i < b.dimensions(); i++) {
+            text << (i == 0 ? " " : " times ") << b.dim(i).extent();
+        }
+        text << " elements";
+        text_ = text.str();
+    }
+    const char *what() const noexcept override {
+        return text_.c_str();
+    }
+
+private:
+    std::string text_;
+};
+
+}  // namespace
+
 Buffer<> with_memory(Buffer<> b) {
     if (!b.raw_buffer()->host && b.number_of_elements() > 0) {
-        throw std::bad_alloc();
+        throw NoMemory(b);
     }
     return b;
 }

@@ -33,6 +33,12 @@ bool is_numpy_scalar_type(nb::handle h) {
     return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") && nb::hasattr(h, "itemsize");
 }
 
+// Those of JAX, as jax.numpy.uint8, which are called as numpy's and are none: each has its dtype.
+bool is_scalar_type_with_dtype(nb::handle h) {
+    return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") &&
+           has_kind_and_itemsize(h.attr("dtype"));
+}
+
 // torch.float32: a tensor has an itemsize as well.
 bool is_dtype_of_torch(nb::handle h) {
     return nb::hasattr(h, "itemsize") && nb::hasattr(h, "to_complex");
@@ -79,7 +85,7 @@ bool is_type_like(nb::handle h) {
     return nb::isinstance<Type>(h) || h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) || is_numpy_scalar_type(h) ||
-           has_kind_and_itemsize(h) || is_dtype_of_torch(h);
+           is_scalar_type_with_dtype(h) || has_kind_and_itemsize(h) || is_dtype_of_torch(h);
 }
 
 Type to_type(nb::handle h) {
@@ -97,6 +103,9 @@ Type to_type(nb::handle h) {
     }
     if (is_numpy_scalar_type(h)) {
         return type_of_dtype(h(0).attr("dtype"));
+    }
+    if (is_scalar_type_with_dtype(h)) {
+        return type_of_dtype(h.attr("dtype"));
     }
     return type_of_dtype(h);
 }

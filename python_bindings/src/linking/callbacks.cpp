@@ -42,8 +42,11 @@ int call(const calotype_callback_args *args) {
             nb::inst_ptr<LinkableEvent>(event)->args = nullptr;
         }
     } const end{event};
-    nb::object result = function(event);
-    return result.is_none() ? 0 : nb::cast<int>(result);
+    const nb::object result = run_python([&] { return function(event); });
+    int status = 0;
+    user_assert(result.is_none() || nb::try_cast(result, status))
+        << "a callback of a linkable gives " << describe(result) << ", must give None or an int";
+    return status;
 }
 
 // An exception of a setup is raised again by the run that it is a part of. Teardowns are parts of

@@ -62,15 +62,20 @@ Expr extern_call(const std::string &function, TypeArg result, const std::vector<
 }
 
 // The address of an int, or of what ctypes has of a function, by itself or in an ExternFunction.
-void *address_of(nb::handle h) {
-    if (PyLong_Check(h.ptr())) {
-        return PyLong_AsVoidPtr(h.ptr());
-    }
-    nb::module_ ctypes = nb::module_::import_("ctypes");
+void *address_of(const std::string &name, nb::handle h) {
+    const nb::module_ ctypes = nb::module_::import_("ctypes");
+    const nb::object pointers = nb::make_tuple(ctypes.attr("_CFuncPtr"), ctypes.attr("c_void_p"));
     nb::object function =
         nb::hasattr(h, "_as_parameter_") ? h.attr("_as_parameter_") : nb::borrow(h);
-    nb::object value = ctypes.attr("cast")(function, ctypes.attr("c_void_p")).attr("value");
-    return PyLong_AsVoidPtr(value.ptr());
+    if (PyObject_IsInstance(function.ptr(), pointers.ptr()) == 1) {
+        function = ctypes.attr("cast")(function, ctypes.attr("c_void_p")).attr("value");
+    }
+    void *address = PyLong_Check(function.ptr()) ? PyLong_AsVoidPtr(function.ptr()) : nullptr;
+    PyErr_Clear();
+    user_assert(address)
+        << "extern function " << name << " is " << describe(h)
+        << ", must be an ExternFunction, a function of ctypes, an address, a Func or a Pipeline";
+    return address;
 }
 
 // What is called must stay: the functions are kept by the object that the pipeline belongs to.
@@ -78,13 +83,15 @@ template<typename T>
 void set_externs(nb::handle self, nb::dict externs) {
     std::map<std::string, JITExtern> map;
     for (auto [name, value] : externs) {
+        user_assert(PyUnicode_Check(name.ptr()))
+            << describe(name) << " is no name of an extern function, must be a str";
         const std::string key = nb::cast<std::string>(name);
         if (nb::isinstance<Func>(value)) {
             map.emplace(key, JITExtern(nb::cast<const Func &>(value)));
         } else if (nb::isinstance<Pipeline>(value)) {
             map.emplace(key, JITExtern(nb::cast<const Pipeline &>(value)));
         } else {
-            map.emplace(key, JITExtern(ExternCFunction(address_of(value), ExternSignature())));
+            map.emplace(key, JITExtern(ExternCFunction(address_of(key, value), ExternSignature())));
         }
     }
     nb::cast<T &>(self).set_jit_externs(map);

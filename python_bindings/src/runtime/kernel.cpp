@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <nanobind/nanobind.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -52,6 +55,15 @@ void report(void *, const char *text) {
     reported_elsewhere = text;
 }
 
+// What sys.stdout has raised, for the run that prints or the next one that ends. With the GIL.
+nanobind::python_error *raised = nullptr;
+
+void raise_again() {
+    if (const std::unique_ptr<nanobind::python_error> e{std::exchange(raised, nullptr)}) {
+        throw nanobind::python_error(*e);
+    }
+}
+
 // Without the GIL, as pipelines run without it.
 void print(void *, const char *text) {
     const HeldGil gil;
@@ -59,10 +71,12 @@ void print(void *, const char *text) {
     if (out == Py_None) {
         return;
     }
-    PyObject *done = out ? PyObject_CallMethod(out, "write", "N", shown(text)) : nullptr;
-    if (!done) {
-        PyErr_WriteUnraisable(out);
+    PyObject *done = run_python(
+        [&] { return out ? PyObject_CallMethod(out, "write", "N", shown(text)) : nullptr; });
+    if (!done && !raised) {
+        raised = new nanobind::python_error();
     }
+    PyErr_Clear();
     Py_XDECREF(done);
 }
 
@@ -222,11 +236,13 @@ void Kernel::call(PyObject *args, PyObject *keywords) const {
         return;
     }
     PyObject *given = PyTuple_GetItem(args, 0);
-    if (given != Py_None && !PyLong_Check(given)) {
+    void *user_context =
+        given != Py_None && PyLong_Check(given) ? PyLong_AsVoidPtr(given) : nullptr;
+    if (PyErr_Occurred() || (given != Py_None && !PyLong_Check(given))) {
+        PyErr_Clear();
         throw ArrayError("argument '__user_context' is " + described(given) +
                          ", must be None or an address");
     }
-    void *user_context = given == Py_None ? nullptr : PyLong_AsVoidPtr(given);
     const Ref rest(PyTuple_GetSlice(args, 1, PyTuple_Size(args)));
     call(user_context, rest.get(), keywords);
 }
@@ -236,7 +252,8 @@ void Kernel::call(void *given_context, PyObject *args, PyObject *keywords) const
     const void *argv[CallArguments::max_arguments + 1];
     argv[0] = &user_context;
     CallArguments arguments(*signature_, callee_);
-    arguments.convert(args, keywords, nullptr, argv + (takes_user_context_ ? 1 : 0));
+    run_python(
+        [&] { arguments.convert(args, keywords, nullptr, argv + (takes_user_context_ ? 1 : 0)); });
     if (takes_user_context_) {
         user_context = arguments.device_context(given_context);
     }
@@ -251,6 +268,7 @@ void Kernel::call(void *given_context, PyObject *args, PyObject *keywords) const
             problem = arguments.finish(const_cast<void *>(user_context));
         }
     }
+    raise_again();
     if (status != 0) {
         fail(status, reported.take());
     }

@@ -26,6 +26,9 @@ PyObject *argument_error_class = nullptr;
 PyObject *runtime_error_class = nullptr;
 
 void translate(const std::exception_ptr &p, void *) {
+    if (!p) {
+        sleep_to_the_end();  // see caught(), of a handler of nanobind
+    }
     try {
         std::rethrow_exception(p);
     } catch (const ArrayError &e) {
@@ -41,6 +44,8 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         Py_RETURN_NONE;
     } catch (const ArrayError &e) {
         set_error(argument_error_class, e.what());
+    } catch (nb::python_error &e) {
+        e.restore();
     } catch (const std::exception &e) {
         set_error(runtime_error_class, e.what());
     }
