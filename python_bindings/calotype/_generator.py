@@ -482,9 +482,16 @@ def generator(name: Any = "") -> Callable:
     def decorate(cls: type) -> type:
         if not isinstance(cls, type):
             raise CompileError("@generator stands before a class")
+        if not isinstance(name, str):
+            raise CompileError(f"the name of generator {cls.__name__} is {name!r}, must be a str")
         if not issubclass(cls, Generator):
             kept = ("__module__", "__doc__", "__qualname__")
             cls = type(cls.__name__, (cls, Generator), {k: getattr(cls, k) for k in kept})
+        if cls.__init__ is not Generator.__init__:  # type: ignore[misc]
+            raise CompileError(
+                f"generator '{name or cls.__name__}' has a method __init__, also as a dataclass: what "
+                "makes generators never calls it; configure() or generate() may do what it does"
+            )
         cls._name = name or cls.__name__  # type: ignore[attr-defined]
         _register(cls._name, cls, {})  # type: ignore[attr-defined]
         return cls

@@ -334,6 +334,18 @@ def test_elements_out_of_bounds():
         b[10, 0] = 40000
 
 
+def test_elements_one_after_another():
+    b = ct.Buffer(numpy.arange(4, dtype=numpy.int16))
+    assert list(b) == [0, 1, 2, 3]
+    b.set_min([7])
+    assert list(b) == [0, 1, 2, 3] and 3 in b and 4 not in b
+    assert list(ct.Buffer(ct.UInt(8), [0])) == []
+    with pytest.raises(TypeError, match="buffer square has 2 dimensions, must have 1 to be iterated over"):
+        iter(ct.Buffer(ct.UInt(8), [2, 2], "square"))
+    with pytest.raises(ct.CompileError, match="an undefined Buffer"):
+        iter(ct.Buffer())
+
+
 def test_shapes():
     b = ct.Buffer(ct.UInt(8), [4, 5, 3], "image")
     assert [b.sliced(2, 1).dimensions(), b.embedded(0).dimensions()] == [2, 4]

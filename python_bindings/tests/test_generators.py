@@ -2,6 +2,7 @@
 """Generators in Python: parameters, inputs, outputs, in this process and from a command line."""
 
 import array
+import dataclasses
 import os
 import subprocess
 import sys
@@ -205,6 +206,20 @@ def test_types_left_open_and_added_members():
         Open().compile_to_callable()
     c = Open({"image.type": ct.UInt(8), "image.dim": 1, "pair.type": "uint8,float32"})
     assert "(image: uint8[1], pair_0: uint8[1], pair_1: float32[1], total: int32[0], added: int32[1])" in repr(c.compile_to_callable())
+
+
+def test_classes_that_can_be_no_generators():
+    def none(name, **members):
+        return ct.generator(name=name)(type("None_", (), {"generate": lambda self: None, **members}))
+
+    with pytest.raises(ct.CompileError, match="generator 'making' has a method __init__"):
+        none("making", __init__=lambda self: None)
+    with pytest.raises(ct.CompileError, match="generator 'data' has a method __init__, also as a dataclass"):
+        ct.generator(name="data")(dataclasses.make_dataclass("Data", [("k", int, 3)]))
+    with pytest.raises(ct.CompileError, match="the name of generator None_ is 3, must be a str"):
+        none(3)
+    with pytest.raises(ct.CompileError, match="before a class"):
+        ct.generator(name="function")(lambda: 3)
 
 
 def test_two_generators_of_one_name():

@@ -41,6 +41,15 @@ def run(path: str) -> None:
     hl.Func("f").vectorize(hl.Var("x"))
 
 
+def use_generator() -> None:
+    f: ct.Func = Typed.call(generator_params={})
+    Typed({}).compile_to_callable()(bytearray(3))
+    for element in f.realize([3]):
+        print(element)
+    for element in ct.Buffer(bytearray(3)):
+        print(element)
+
+
 def wrong() -> None:
     ct.Func("f").vectorize("x")  # refused
     ct.Func(3)  # refused

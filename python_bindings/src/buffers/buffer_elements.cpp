@@ -78,6 +78,21 @@ nb::object get_item(const Buffer<> &b, nb::object key) {
     return scalar_object(bits, b.type());
 }
 
+// Python alone would begin at 0, and end before where the first coordinate is another.
+nb::object iterate(nb::handle self) {
+    const Buffer<> &b = nb::cast<const Buffer<> &>(self);
+    user_assert(b.defined()) << "an undefined Buffer is used";
+    if (b.dimensions() != 1) {
+        throw nb::type_error(("buffer " + b.name() + " has " + std::to_string(b.dimensions()) +
+                              " dimensions, must have 1 to be iterated over: take its numpy_view()")
+                                 .c_str());
+    }
+    const nb::module_ builtins = nb::module_::import_("builtins");
+    const int64_t min = b.dim(0).min();
+    return builtins.attr("map")(self.attr("__getitem__"),
+                                builtins.attr("range")(min, min + b.dim(0).extent()));
+}
+
 void set_item(const Buffer<> &b, nb::object key, nb::object value) {
     const nb::tuple coords = as_tuple(key);
     if (!are_ints(coords)) {
@@ -184,6 +199,8 @@ Buffer<> copy(const Buffer<> &b) {
 void bind_buffer_elements(PythonClass<Buffer<>> &c) {
     c.def("__getitem__", &get_item, "coords"_a.none(),
           nb::sig("def __getitem__(self, coords: typing.Any) -> typing.Any"))
+        .def("__iter__", &iterate, "The elements of a Buffer of one dimension.",
+             nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
         .def("__setitem__", &set_item, "coords"_a.none(), "value"_a.none())
         .def("fill", &fill, "value"_a)
         .def("all_equal", &all_equal, "value"_a)
