@@ -296,7 +296,9 @@ static bool has_interface(PyObject *object, const char *name) {
 }
 
 bool is_array_like(PyObject *object) {
-    if (PyType_Check(object) || PyUnicode_Check(object)) {
+    // Lists of sizes come by here: each attribute that is not there is an exception.
+    if (PyType_Check(object) || PyUnicode_Check(object) || PyList_CheckExact(object) ||
+        PyTuple_CheckExact(object)) {
         return false;
     }
     return PyObject_CheckBuffer(object) || exchange_api_of(object) ||
