@@ -293,5 +293,50 @@ TEST(Math, lerps_of_floats_go_beyond_their_ends) {
     }
 }
 
+// All channels of a pixel need a function of each channel.
+TEST(Math, channels_share_functions_of_what_they_read) {
+    ImageParam image(Float(32), 2);
+    Param<float> gamma;
+    Var x("x"), c("c");
+    Func curve("curve"), grey("grey"), f("f");
+    curve(x, c) = pow(log(image(x, c) + 2.0f), gamma);
+    grey(x) = curve(x, 0) * 0.25f + curve(x, 1) * 0.5f + curve(x, 2) * 0.25f;
+    f(x, c) = grey(x) + (curve(x, c) - grey(x)) * 2.0f;
+    f.bound(c, 0, 3).reorder(c, x).unroll(c).vectorize(x, 4, TailStrategy::GuardWithIf);
+    gamma.set(0.75f);
+    Buffer<float> values(13, 3);
+    values.for_each_element(
+        [&](int i, int channel) { values(i, channel) = float(i * 7 + channel * 31) * 0.125f; });
+    image.set(values);
+    const Buffer<float> result = f.realize({13, 3});
+    const auto curve_of = [&](int i, int channel) {
+        return std::pow(std::log(values(i, channel) + 2.0f), 0.75f);
+    };
+    for (int i = 0; i < 13; i++) {
+        const float mean = curve_of(i, 0) * 0.25f + curve_of(i, 1) * 0.5f + curve_of(i, 2) * 0.25f;
+        for (int channel = 0; channel < 3; channel++) {
+            EXPECT_NEAR(result(i, channel), mean + (curve_of(i, channel) - mean) * 2.0f, 1e-5f)
+                << i << ", " << channel;
+        }
+    }
+}
+
+// The first step of an unrolled loop writes what all steps read.
+TEST(Math, steps_share_no_functions_of_what_they_write) {
+    Var x("x");
+    RDom r(0, 3);
+    Func f("f");
+    f(x, Var("c")) = cast<float>(x) + 3.0f;
+    f(x, r) = log(f(x, 0) + 2.0f) + log(f(x, 0) + 2.0f) * cast<float>(r);
+    f.update().reorder(r, x).unroll(r);
+    const Buffer<float> result = f.realize({5, 3});
+    for (int i = 0; i < 5; i++) {
+        float first = std::log(float(i) + 5.0f);
+        EXPECT_NEAR(result(i, 0), first, 1e-6f);
+        EXPECT_NEAR(result(i, 1), std::log(first + 2.0f) * 2.0f, 1e-6f);
+        EXPECT_NEAR(result(i, 2), std::log(first + 2.0f) * 3.0f, 1e-6f);
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test

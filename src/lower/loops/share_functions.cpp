@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each copy of an unrolled body has lets of its own, so values are compared by what they are made of: what a let
+// names has a number, the same for equal values, and that stands for the value wherever it occurs. A first walk
+// numbers the lets, a second one counts the functions of numbers, and a third one names those that occur twice:
+// in front of the first store, after the numbers that they need.
+#include "lower/loops/share_functions.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "ir/with.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// What takes the back end more than a few operations in a row.
+bool is_function(const Call *op) {
+    return op && op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::asin,
+                                   Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2,
+                                   Intrinsic::sinh, Intrinsic::cosh, Intrinsic::tanh,
+                                   Intrinsic::asinh, Intrinsic::acosh, Intrinsic::atanh,
+                                   Intrinsic::exp, Intrinsic::log, Intrinsic::pow, Intrinsic::erf});
+}
+
+/// Stores with lets around them, and nothing else.
+class Sequence : public Visitor {
+public:
+    explicit Sequence(const Stmt &s) : has_only_stores_(is_sequence(s)) {
+        if (has_only_stores_) {
+            (*this)(s);
+        }
+    }
+    /// Several functions occur in it.
+    bool is_worth_sharing() const {
+        return functions_ > 1;
+    }
+    const std::set<std::string> &written() const {
+        return written_;
+    }
+
+private:
+    using Visitor::visit;
+
+    static bool is_sequence(const Stmt &s) {
+        if (const LetStmt *let = s.as<LetStmt>()) {
+            return is_sequence(let->body);
+        }
+        const Block *block = s.as<Block>();
+        return block ? is_sequence(block->first) && is_sequence(block->rest)
+                     : s.as<Store>() != nullptr;
+    }
+    void visit(const Call *op) override {
+        functions_ += is_function(op);
+        Visitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        written_.insert(op->name);
+        Visitor::visit(op);
+    }
+
+    const bool has_only_stores_;
+    int functions_ = 0;
+    std::set<std::string> written_;
+};
+
+/// Numbers of the values of lets.
+struct Numbers {
+    std::map<std::string, Expr> meanings;             ///< what the names of lets mean at a place
+    std::map<Expr, std::string, ExprDeepLess> names;  ///< by what the values are made of
+    std::map<std::string, Expr> values;               ///< the same the other way round
+    std::set<std::string> changing;                   ///< those that are not the same at all places
+};
+
+/// Expressions made of numbers.
+class Numbered : public Mutator {
+public:
+    using Uses = std::map<Expr, int, ExprDeepLess>;
+
+    /// `uses`: where to count functions, or null.
+    explicit Numbered(const Numbers &numbers, Uses *uses = nullptr)
+        : numbers_(numbers), uses_(uses) {
+    }
+    /// The whole stays what it is, even where it has a number.
+    Expr of_operands(const Expr &e) {
+        Expr made = Mutator::mutate(e);
+        if (uses_ && is_function(made.as<Call>())) {
+            (*uses_)[made]++;
+        }
+        return made;
+    }
+    Expr mutate(const Expr &e) override {
+        if (!e.defined()) {
+            return e;
+        }
+        const Expr made = of_operands(e);
+        const auto known = is_trivial(made) ? numbers_.names.end() : numbers_.names.find(made);
+        return known == numbers_.names.end() ? made : Variable::make(e.type(), known->second);
+    }
+    using Mutator::mutate;
+
+private:
+    using Mutator::visit;
+
+    Expr visit(const Variable *op) override {
+        const auto known = numbers_.meanings.find(op->name);
+        return known == numbers_.meanings.end() ? Expr(op) : known->second;
+    }
+    Expr visit(const Let *op) override {
+        return op;
+    }
+    Expr visit(const Call *op) override {
+        return op->is_intrinsic(Intrinsic::if_then_else) ? Expr(op) : Mutator::visit(op);
+    }
+
+    const Numbers &numbers_;
+    Uses *const uses_;
+};
+
+/// Whether a value made of numbers is the same at all places of a sequence.
+class IsFixed : public Visitor {
+public:
+    static bool ask(const Expr &e, const std::set<std::string> &written, const Numbers &numbers) {
+        IsFixed f(written, numbers);
+        f(e);
+        return f.is_fixed_;
+    }
+
+private:
+    using Visitor::visit;
+
+    IsFixed(const std::set<std::string> &written, const Numbers &numbers)
+        : written_(written), numbers_(numbers) {
+    }
+    void visit(const Variable *op) override {
+        is_fixed_ = is_fixed_ && !numbers_.changing.count(op->name);
+    }
+    void visit(const Load *op) override {
+        is_fixed_ = is_fixed_ && !written_.count(op->name);
+        Visitor::visit(op);
+    }
+    void visit(const Let *) override {
+        is_fixed_ = false;
+    }
+    void visit(const Call *op) override {
+        is_fixed_ = is_fixed_ && op->is_intrinsic() && op->is_pure() &&
+                    !op->is_intrinsic(Intrinsic::if_then_else);
+        Visitor::visit(op);
+    }
+
+    const std::set<std::string> &written_;
+    const Numbers &numbers_;
+    bool is_fixed_ = true;
+};
+
+/// The functions of one sequence of stores.
+class Share : public Mutator {
+public:
+    Share(const std::set<std::string> &written, const std::string &prefix, LowerContext &ctx)
+        : written_(written), prefix_(prefix), ctx_(ctx) {
+    }
+
+    Stmt run(const Stmt &s) {
+        walk(s, nullptr);
+        Numbered::Uses uses;
+        walk(s, &uses);
+        for (const auto &[call, count] : uses) {
+            if (count > 1 && IsFixed::ask(call, written_, numbers_)) {
+                shared_.emplace(call, std::string());
+            }
+        }
+        if (shared_.empty()) {
+            return s;
+        }
+        Stmt result = mutate(s);
+        for (auto it = lets_.rbegin(); it != lets_.rend(); ++it) {
+            result = LetStmt::make(it->first, it->second, result);
+        }
+        return result;
+    }
+
+private:
+    using Mutator::visit;
+
+    void walk(const Stmt &s, Numbered::Uses *uses) {
+        if (const Block *block = s.as<Block>()) {
+            walk(block->first, uses);
+            walk(block->rest, uses);
+        } else if (const LetStmt *let = s.as<LetStmt>()) {
+            const Expr around = enter(let, uses);
+            walk(let->body, uses);
+            leave(let, around);
+        } else if (uses) {
+            const Store *store = s.as<Store>();
+            Numbered made(numbers_, uses);
+            made.mutate(store->value);
+            made.mutate(store->index);
+        }
+    }
+
+    /// From here on the let's name means the number of its value. Returns what it meant before.
+    Expr enter(const LetStmt *let, Numbered::Uses *uses) {
+        const Expr value = Numbered(numbers_, uses).of_operands(let->value);
+        Expr number = value;
+        if (!is_trivial(value)) {
+            const auto [known, is_new] = numbers_.names.emplace(value, std::string());
+            if (is_new) {
+                known->second = ctx_.names.unique(prefix_ + ".value");
+                numbers_.values.emplace(known->second, value);
+                if (!IsFixed::ask(value, written_, numbers_)) {
+                    numbers_.changing.insert(known->second);
+                }
+            }
+            number = Variable::make(value.type(), known->second);
+        }
+        return std::exchange(numbers_.meanings[let->name], number);
+    }
+
+    void leave(const LetStmt *let, const Expr &around) {
+        if (around.defined()) {
+            numbers_.meanings[let->name] = around;
+        } else {
+            numbers_.meanings.erase(let->name);
+        }
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        Expr value = mutate(op->value);
+        const Expr around = enter(op, nullptr);
+        const Expr number = numbers_.meanings[op->name];
+        const Stmt body = mutate(op->body);
+        leave(op, around);
+        const Variable *name = number.as<Variable>();
+        if (name && placed_.count(name->name)) {
+            value = number;
+        }
+        const bool same = value.same_as(op->value) && body.same_as(op->body);
+        return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+    }
+
+    Expr visit(const Let *op) override {
+        return op;
+    }
+
+    Expr visit(const Call *op) override {
+        if (op->is_intrinsic(Intrinsic::if_then_else)) {
+            return op;
+        }
+        const Expr name =
+            is_function(op) ? shared_name(Numbered(numbers_).of_operands(op)) : Expr();
+        return name.defined() ? name : Mutator::visit(op);
+    }
+
+    /// Undefined if it is not shared.
+    Expr shared_name(const Expr &made) {
+        const auto shared = shared_.find(made);
+        if (shared == shared_.end()) {
+            return Expr();
+        }
+        if (shared->second.empty()) {
+            const Expr value = Place(*this).of_operands(made);
+            shared->second = ctx_.names.unique(prefix_ + ".shared");
+            lets_.emplace_back(shared->second, value);
+        }
+        return Variable::make(made.type(), shared->second);
+    }
+
+    /// Puts what a shared value is made of in front of the sequence.
+    class Place : public Mutator {
+    public:
+        explicit Place(Share &share) : share_(share) {
+        }
+        Expr of_operands(const Expr &e) {
+            return Mutator::visit(e.as<Call>());
+        }
+
+    private:
+        using Mutator::visit;
+        Expr visit(const Variable *op) override {
+            const auto value = share_.numbers_.values.find(op->name);
+            if (value != share_.numbers_.values.end() && share_.placed_.insert(op->name).second) {
+                const Expr made = mutate(value->second);
+                share_.lets_.emplace_back(op->name, made);
+            }
+            return op;
+        }
+        Expr visit(const Call *op) override {
+            const Expr name = is_function(op) ? share_.shared_name(op) : Expr();
+            return name.defined() ? name : Mutator::visit(op);
+        }
+        Share &share_;
+    };
+
+    const std::set<std::string> &written_;
+    const std::string prefix_;
+    LowerContext &ctx_;
+    Numbers numbers_;
+    std::map<Expr, std::string, ExprDeepLess>
+        shared_;                    ///< what occurs twice; without a name until one is needed
+    std::set<std::string> placed_;  ///< numbers that stand in front of the sequence
+    std::vector<std::pair<std::string, Expr>> lets_;  ///< all that stands there, in order
+};
+
+class ShareAll : public StmtMutator {
+public:
+    explicit ShareAll(LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const For *op) override {
+        if (is_gpu(op->for_type)) {
+            return op;
+        }
+        const std::string around = std::exchange(prefix_, op->name);
+        const Stmt s = Mutator::visit(op);
+        prefix_ = around;
+        return s;
+    }
+
+    Stmt visit(const Block *op) override {
+        const Sequence sequence{Stmt(op)};
+        return sequence.is_worth_sharing() ? Share(sequence.written(), prefix_, ctx_).run(op)
+                                           : Mutator::visit(op);
+    }
+
+    LowerContext &ctx_;
+    std::string prefix_ = "stores";
+};
+
+}  // namespace
+
+Stmt share_functions(const Stmt &s, LowerContext &ctx) {
+    return ShareAll(ctx).mutate(s);
+}
+
+}  // namespace calotype

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// share_functions: what several stores compute by the same function of the same values is computed once.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Of stores that follow each other, such as those of an unrolled loop, functions of the same values share a name.
+///
+///     f[x*2] = pow(g[x], a) + 1            let x.shared = pow(g[x], a)
+///     f[x*2 + 1] = pow(g[x], a) * 2   ->   f[x*2] = x.shared + 1
+///                                          f[x*2 + 1] = x.shared * 2
+///
+/// The back end would not find them: most of these functions become branches there. What is shared reads no
+/// memory that the stores write, and is not chosen by if_then_else.
+///
+/// Requires: flat storage.
+/// Establishes: nothing that other passes rely on.
+/// Order: after hoist_loop_invariants, which leaves what changes with the loop; before kernels are formed, whose
+/// values stay as they are.
+Stmt share_functions(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
