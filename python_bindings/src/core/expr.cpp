@@ -7,7 +7,7 @@ namespace calotype::python {
 namespace {
 
 std::string text_of(const Expr &e) {
-    return e.defined() ? to_string(e) : "undefined";
+    return e.defined() ? internal::to_string(e) : "undefined";
 }
 
 // Of what uses a Range of a list, messages say more.

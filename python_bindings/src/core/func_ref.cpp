@@ -18,7 +18,7 @@ bool is_defined(const FuncRef &ref) {
 }
 
 std::string text_of(const FuncRef &ref) {
-    return is_defined(ref) && ref.size() == 1 ? to_string(Expr(ref))
+    return is_defined(ref) && ref.size() == 1 ? internal::to_string(Expr(ref))
                                               : ref.function().name() + "[...]";
 }
 

@@ -12,8 +12,8 @@ std::string describe_domain(const RDom &r) {
     }
     std::string text;
     for (int i = 0; i < r.dimensions(); i++) {
-        text += (i > 0 ? ", " : "") + r[i].name() + ": [" + to_string(r[i].min()) + ", " +
-                to_string(r[i].extent()) + "]";
+        text += (i > 0 ? ", " : "") + r[i].name() + ": [" + internal::to_string(r[i].min()) + ", " +
+                internal::to_string(r[i].extent()) + "]";
     }
     return "<calotype.RDom " + text + ">";
 }
