@@ -17,9 +17,7 @@
 #include "ir/visitor.h"
 #include "ir/with.h"
 
-namespace calotype {
-
-using namespace internal;
+namespace calotype::internal {
 
 namespace {
 
@@ -344,4 +342,4 @@ Stmt share_functions(const Stmt &s, LowerContext &ctx) {
     return ShareAll(ctx).mutate(s);
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

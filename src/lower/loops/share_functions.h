@@ -5,7 +5,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// Of stores that follow each other, such as those of an unrolled loop, functions of the same values share a name.
 ///
@@ -22,4 +22,4 @@ namespace calotype {
 /// values stay as they are.
 Stmt share_functions(const Stmt &s, LowerContext &ctx);
 
-}  // namespace calotype
+}  // namespace calotype::internal
