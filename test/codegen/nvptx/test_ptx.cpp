@@ -180,6 +180,31 @@ TEST(Ptx, ShortLoopsOfConstantExtentAreUnrolled) {
     EXPECT_EQ(count(ptx, "ld.global"), 40) << ptx;
 }
 
+std::string long_loop(const std::string &body) {
+    return R"(
+        let t = gpu_thread_index(0)
+        allocate sum[float32, 1] in register
+        sum[0] = 0.0f
+        for (i, 0, 1536) {
+)" + body + R"(
+        }
+        out[t] = sum[0]:float32)";
+}
+
+/// So many loads of long sums are under way as the assembler has registers for.
+TEST(Ptx, LongLoopsThatOnlyReadDeviceMemoryAreLeftForTheAssemblerToUnroll) {
+    const std::vector<KernelArgument> arguments = {input("src", Float(32)),
+                                                   output("out", Float(32)), scalar("m", Int(32))};
+    const std::string sum =
+        ptx_of(kernel(long_loop("sum[0] = sum[0]:float32 + src[t + i * m]:float32"), arguments));
+    EXPECT_EQ(count(sum, "ld.global"), 1) << sum;
+    EXPECT_EQ(count(sum, "nounroll"), 0) << sum;
+    const std::string scan = ptx_of(
+        kernel(long_loop("out[t + i * m + m] = out[t + i * m]:float32 + src[t + i * m]:float32"),
+               arguments));
+    EXPECT_GT(count(scan, "st.global"), 2) << scan;
+}
+
 TEST(Ptx, BlocksOfOneWarpWaitForNoOther) {
     DeviceKernel k = kernel(R"(
         let t = gpu_thread_index(0)
