@@ -3,12 +3,14 @@
 
 namespace calotype {
 
-using namespace internal;
-
+namespace internal {
 #define PASS(folder, name, when, needs, gives, ends) Stmt name(const Stmt &, LowerContext &);
 #include "lower/passes.def"
+}  // namespace internal
 
 namespace test {
+
+using namespace internal;
 
 namespace {
 

@@ -40,7 +40,7 @@ TEST(Progress, EachStepIsTold) {
         f.compile_jit();
     }
     EXPECT_EQ(stages_of(steps), (std::vector<std::string>{"lower", "host code", "load"}));
-    const std::vector<std::string> passes = pass_names();
+    const std::vector<std::string> passes = internal::pass_names();
     for (const CompileStep &s : steps) {
         EXPECT_EQ(s.pipeline, "told");
         EXPECT_EQ(s.count, s.stage == "lower" ? int(passes.size()) : 0);
