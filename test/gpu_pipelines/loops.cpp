@@ -209,6 +209,31 @@ TEST(GpuLoops, atomic_histogram) {
     });
 }
 
+/// Where each stores is an expression with lets, of which each copy has its own.
+TEST(GpuLoops, atomic_histogram_of_two_values_in_parts) {
+    REQUIRE_GPU();
+    Func f("f"), hist("hist"), out("out");
+    Var u("u");
+    RDom r(0, 48, 0, 20);
+    f(x, y) = (x + 1) * (y + 1) % 7;
+    hist(x) = Tuple(0, 0);
+    hist(f(r.x, r.y)) += Tuple(1, 2);
+    out(x, y) = hist(x)[0] + 100 * hist(x)[1] + y;
+    RVar ro("ro"), ri("ri");
+    Func part = hist.update().rfactor(r.y, u);
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    hist.compute_root();
+    part.compute_root();
+    part.update().atomic().split(r.x, ro, ri, 8).gpu_blocks(ro).gpu_threads(ri);
+    expect_values<int>(out, 7, 8, [](int i, int j) {
+        int n = 0;
+        for (int k = 0; k < 48 * 20; k++) {
+            n += (k % 48 + 1) * (k / 48 + 1) % 7 == i;
+        }
+        return n + 200 * n + j;
+    });
+}
+
 TEST(GpuLoops, threads_in_vectors) {
     REQUIRE_GPU();
     const auto check = [](MemoryType memory) {

@@ -12,13 +12,18 @@ namespace calotype::internal {
 
 namespace {
 
+/// Copies of an expression have lets of their own, by different names.
+bool is_same(const Expr &a, const Expr &b) {
+    return equal(a, b) || equal(substitute_in_all_lets(a), substitute_in_all_lets(b));
+}
+
 bool is_element(const Call *op, const Provide *store, size_t i) {
     if (op->call_type != CallKind::Func || op->name != store->name || op->value_index != int(i) ||
         op->args.size() != store->args.size()) {
         return false;
     }
     for (size_t d = 0; d < op->args.size(); d++) {
-        if (!equal(op->args[d], store->args[d])) {
+        if (!is_same(op->args[d], store->args[d])) {
             return false;
         }
     }
