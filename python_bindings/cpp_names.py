@@ -87,7 +87,9 @@ def _collect(text: str, scope: str, names: Names, comments: List[str]) -> None:
         head = _without_template(re.sub(r"^\s*(?:public|private|protected)\s*:(?!:)", "", head))
         namespace, cls = NAMESPACE.search(head), CLASS.search(head)
         if namespace:
-            if namespace.group(1) and "internal" not in namespace.group(1):
+            if "internal" in namespace.group(1):
+                _collect_bases(body, names, comments)
+            elif namespace.group(1):
                 inner = "" if namespace.group(1) == "calotype" else namespace.group(1)
                 _collect(body, inner, names, comments)
         elif cls and body and "(" not in head[: cls.start(2)]:
@@ -98,8 +100,17 @@ def _collect(text: str, scope: str, names: Names, comments: List[str]) -> None:
         else:
             name = FUNCTION.search(head)
             is_special = re.search(r"\boperator\b|~", head.split("(")[0])
+            is_special = is_special or name and head[: name.start()].endswith("::")  # the definition of a member
             if name and not is_special and name.group(1) not in (scope, "int", "void", "operator"):
                 add(name.group(1), comment)
+
+
+def _collect_bases(text: str, names: Names, comments: List[str]) -> None:
+    """Of what is internal: the directives that public classes inherit."""
+    for head, body in _statements(text):
+        cls = CLASS.search(_without_template(re.sub("\0[0-9]+\0", "", head)))
+        if cls and body and cls.group(2).endswith("Directives"):
+            _collect(_public_part(body, cls.group(1) == "struct"), cls.group(2), names, comments)
 
 
 def _public_part(body: str, is_struct: bool) -> str:
