@@ -99,8 +99,7 @@ def _collect(text: str, scope: str, names: Names, comments: List[str]) -> None:
             continue
         else:
             name = FUNCTION.search(head)
-            is_special = re.search(r"\boperator\b|~", head.split("(")[0])
-            is_special = is_special or name and head[: name.start()].endswith("::")  # the definition of a member
+            is_special = re.search(r"\boperator\b|~|::\w+\s*$", head.split("(")[0])  # or the definition of a member
             if name and not is_special and name.group(1) not in (scope, "int", "void", "operator"):
                 add(name.group(1), comment)
 

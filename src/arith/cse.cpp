@@ -20,6 +20,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/field_walk.h"
+#include "ir/with.h"
 #include "support/hash.h"
 #include "support/scope.h"
 
@@ -437,8 +438,8 @@ protected:
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
-        return wrap(lets, Store::make(op->name, parts[0], parts[1], parts[2], op->alignment,
-                                      op->symbol, op->is_streaming));
+        return wrap_in_lets(lets, Store::make(op->name, parts[0], parts[1], parts[2], op->alignment,
+                                              op->symbol, op->is_streaming));
     }
 
     Stmt visit(const Provide *op) override {
@@ -453,8 +454,8 @@ protected:
             return op;
         }
         const auto middle = parts.begin() + op->values.size();
-        return wrap(lets, Provide::make(op->name, {parts.begin(), middle},
-                                        {middle, parts.end() - 1}, parts.back()));
+        return wrap_in_lets(lets, Provide::make(op->name, {parts.begin(), middle},
+                                                {middle, parts.end() - 1}, parts.back()));
     }
 
 private:
@@ -479,13 +480,6 @@ private:
             e = e.defined() ? result.as<Call>()->args[next++] : e;
         }
         return lets;
-    }
-
-    static Stmt wrap(const Lets &lets, Stmt s) {
-        for (size_t i = lets.size(); i-- > 0;) {
-            s = LetStmt::make(lets[i].first, lets[i].second, s);
-        }
-        return s;
     }
 
     const bool lift_all_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// with(): a node of which some fields are others.
+// with(): a node of which some fields are others. wrap_in_lets(): a statement with lets around it.
 #pragma once
 
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ir/stmt_nodes.h"
 
@@ -28,6 +30,14 @@ auto with(const T *op, Changes &&...changes) {
     };
     set(set, std::forward<Changes>(changes)...);
     return remade(std::move(node));
+}
+
+/// The lets, outermost first, around a statement.
+inline Stmt wrap_in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt body) {
+    for (size_t i = lets.size(); i-- > 0;) {
+        body = LetStmt::make(lets[i].first, lets[i].second, body);
+    }
+    return body;
 }
 
 }  // namespace calotype::internal

@@ -182,9 +182,8 @@ public:
         had_scope_ = true;
     }
 
-    /// None that is an early one.
-    std::string make_in_scope(UniqueNames &names, std::string_view prefix, bool numbered) {
-        std::lock_guard<std::mutex> lock(mutex_);
+    /// None that is an early one. Those are looked at without the lock: once a scope began there are no more.
+    std::string make_in_scope(UniqueNames &names, std::string_view prefix, bool numbered) const {
         std::string name;
         do {
             name = make_in(names, prefix, numbered);

@@ -3,9 +3,9 @@
 //
 // On the way out nothing waits for long: threads that still load or hold modules, and work on
 // devices, have 200 ms in all, but work that is done by threads of this process (opencl/queues.cpp).
-// What is not idle by then is the driver's to end. Modules are
-// unloaded in contexts that are the runtime's alone: an application may have destroyed its own
-// without a word. Teardowns of those run without a module.
+// What is not idle by then is the driver's to end. Modules are unloaded in contexts that are the
+// runtime's alone: an application may have destroyed its own without a word. Teardowns of those run
+// without a module.
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/mutator.h"
+#include "ir/with.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -31,13 +32,6 @@ Stmt wrap_in_loops(const std::vector<KernelLoop> &loops, ForType type, DeviceAPI
 }
 
 }  // namespace
-
-Stmt wrap_in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt body) {
-    for (size_t i = lets.size(); i-- > 0;) {
-        body = LetStmt::make(lets[i].first, lets[i].second, body);
-    }
-    return body;
-}
 
 Stmt KernelNest::to_stmt() const {
     const Stmt inside = wrap_in_loops(threads, ForType::GPUThread, api, wrap_in_lets(lets, body));

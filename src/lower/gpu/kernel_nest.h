@@ -51,7 +51,4 @@ KernelNest match_kernel(const For *outermost);
 /// Rewrites each kernel of `s`: the outermost block loops, in the order of the text.
 Stmt rewrite_kernels(const Stmt &s, const std::function<Stmt(const For *)> &rewrite);
 
-/// The lets, outermost first, around a statement.
-Stmt wrap_in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt body);
-
 }  // namespace calotype::internal

@@ -52,6 +52,12 @@ bool uses_blocks(const Expr &e, const std::vector<BlockRange> &blocks) {
                        [&](const BlockRange &block) { return uses_var(e, block.name); });
 }
 
+bool uses_any_of(const Expr &e, const KnownHere &known) {
+    const std::vector<std::string> names = free_variables(e);
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string &name) { return known.binds(name); });
+}
+
 }  // namespace
 
 PlaceInKernel::Inside::Inside(PlaceInKernel &place, const LetStmt *op)
@@ -65,18 +71,18 @@ PlaceInKernel::Inside::Inside(PlaceInKernel &place, const LetStmt *op)
 
 PlaceInKernel::Inside::Inside(PlaceInKernel &place, const For *op)
     : place_(place), blocks_(place.blocks_.size()), lets_(place.lets_.size()) {
-    const Interval extent = place.of_kernel_.interval(op->extent);
-    const std::vector<std::string> names = free_variables(op->min);
-    const bool is_range_of_kernel =
-        extent.has_upper_bound() && std::none_of(names.begin(), names.end(), [&](const auto &name) {
-            return place.of_kernel_.binds(name);
-        });
+    const Expr blocks = op->for_type == ForType::GPUBlock ? place.number_of_blocks(op) : Expr();
     of_kernel_.emplace(place.of_kernel_, op);
-    if (op->for_type == ForType::GPUBlock && is_range_of_kernel) {
-        place.blocks_.push_back({op->name, op->min, extent.max});
+    if (blocks.defined()) {
+        place.blocks_.push_back({op->name, op->min, blocks});
     } else {
         of_block_.emplace(place.of_block_, op);
     }
+}
+
+Expr PlaceInKernel::number_of_blocks(const For *op) const {
+    const Interval extent = of_kernel_.interval(op->extent);
+    return extent.has_upper_bound() && !uses_any_of(op->min, of_kernel_) ? extent.max : Expr();
 }
 
 PlaceInKernel::Inside::~Inside() {
@@ -97,11 +103,7 @@ Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceI
     }
     // As it is written it is exact, unless threads have different sizes.
     const Expr written = with_lets(size, place.lets());
-    const std::vector<std::string> names = free_variables(written);
-    const bool is_of_block =
-        is_one_value(written) && std::none_of(names.begin(), names.end(), [&](const auto &name) {
-            return place.of_block().binds(name);
-        });
+    const bool is_of_block = is_one_value(written) && !uses_any_of(written, place.of_block());
     Asked asked{ctx_.names.unique(what + ".largest"), is_of_block ? written : range.max, {}};
     for (const BlockRange &block : place.blocks()) {
         if (uses_var(asked.size, block.name)) {

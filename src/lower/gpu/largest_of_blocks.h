@@ -53,6 +53,9 @@ public:
     }
 
 private:
+    /// Of a loop over blocks, in terms of what is outside of the kernel, as its min is; else undefined.
+    Expr number_of_blocks(const For *op) const;
+
     std::vector<BlockRange> blocks_;                  ///< of which each may have a size of its own
     std::vector<std::pair<std::string, Expr>> lets_;  ///< pure ones, outermost first
     KnownHere of_kernel_;                             ///< of all that the kernel binds

@@ -179,11 +179,8 @@ public:
         if (shared_.empty()) {
             return s;
         }
-        Stmt result = mutate(s);
-        for (auto it = lets_.rbegin(); it != lets_.rend(); ++it) {
-            result = LetStmt::make(it->first, it->second, result);
-        }
-        return result;
+        const Stmt result = mutate(s);
+        return wrap_in_lets(lets_, result);
     }
 
 private:

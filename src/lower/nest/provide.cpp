@@ -128,13 +128,6 @@ class StreamStores : public StmtMutator {
     }
 };
 
-Stmt in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt s) {
-    for (size_t i = lets.size(); i-- > 0;) {
-        s = LetStmt::make(lets[i].first, lets[i].second, s);
-    }
-    return s;
-}
-
 }  // namespace
 
 Expr stream_loads(const Expr &e, const Function &f, const StageSchedule &schedule) {
@@ -173,7 +166,7 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
         std::vector<Expr> value = named(values, "value"), place = named(args, "place");
         provides.push_back(Provide::make(name, value, place, const_true()));
     }
-    return in_lets(lets, Block::make(provides));
+    return wrap_in_lets(lets, Block::make(provides));
 }
 
 Stmt provide_where(const Expr &condition, const std::string &name, std::vector<Expr> values,
@@ -186,7 +179,7 @@ Stmt provide_where(const Expr &condition, const std::string &name, std::vector<E
             value = Variable::make(value.type(), lets.back().first);
         }
     }
-    return in_lets(lets, IfThenElse::make(condition, provide_all(name, values, args)));
+    return wrap_in_lets(lets, IfThenElse::make(condition, provide_all(name, values, args)));
 }
 
 Expr load_where(const Expr &condition, const Expr &e, const std::string &only) {
@@ -197,7 +190,7 @@ Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values
                         const std::vector<Expr> &args) {
     NameEffects effects(name);
     const std::vector<Expr> places = effects.mutate(args), named = effects.mutate(values);
-    return in_lets(effects.lets, Atomic::make(name, "", provide_all(name, named, places)));
+    return wrap_in_lets(effects.lets, Atomic::make(name, "", provide_all(name, named, places)));
 }
 
 }  // namespace calotype::internal

@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/extern_stage.h"
@@ -78,13 +79,10 @@ public:
 
     Stmt build() {
         arrange();
-        Stmt s = inside(0);
+        const Stmt s = inside(0);
         std::vector<NamedValue> ranges;
         collect_ranges(&ranges);
-        for (size_t i = ranges.size(); i-- > 0;) {
-            s = LetStmt::make(ranges[i].first, ranges[i].second, s);
-        }
-        return s;
+        return wrap_in_lets(ranges, s);
     }
 
 private:

@@ -18,6 +18,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/instrument/look_up_memoized.h"
@@ -266,10 +267,7 @@ private:
         }
         body = Allocate::make(op->name, storage_type(op->types[0]), memory_of(op), layout.extents,
                               condition, body);
-        for (size_t i = lets.size(); i-- > 0;) {
-            body = LetStmt::make(lets[i].first, lets[i].second, body);
-        }
-        return body;
+        return wrap_in_lets(lets, body);
     }
 
     /// On the host a texture is memory like any other.

@@ -9,6 +9,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
@@ -131,14 +132,11 @@ private:
         if (parts.empty()) {
             return Mutator::visit(op);
         }
-        Stmt s = LetStmt::make(op->name,
-                               Call::make(call->type, call->name, args, call->call_type,
-                                          call->value_index, call->symbol),
-                               mutate(op->body));
-        for (size_t i = parts.size(); i-- > 0;) {
-            s = LetStmt::make(parts[i].first, parts[i].second, s);
-        }
-        return Block::make(check_seam(), s);
+        const Stmt s = LetStmt::make(op->name,
+                                     Call::make(call->type, call->name, args, call->call_type,
+                                                call->value_index, call->symbol),
+                                     mutate(op->body));
+        return Block::make(check_seam(), wrap_in_lets(parts, s));
     }
 
     /// The whole storage, so numbered that what is touched has its own coordinates.

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/names.h"
 #include "lower/storage/independent_values.h"
 
@@ -133,11 +134,7 @@ private:
             }
             unlocked_ = nullptr;
         }
-        Stmt result = Block::make(stores);
-        for (size_t i = lets.size(); i-- > 0;) {
-            result = LetStmt::make(lets[i].first, lets[i].second, result);
-        }
-        return result;
+        return wrap_in_lets(lets, Block::make(stores));
     }
 
     LowerContext &ctx_;

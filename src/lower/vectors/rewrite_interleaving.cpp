@@ -13,6 +13,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/vectors/strided_index.h"
 
@@ -253,13 +254,10 @@ private:
         const StridedStore *head = sorted[0];
         const int lanes = head->index.lanes * int(sorted.size());
         const Expr index = dense_index(head->index.base, head->index.offset, lanes);
-        Stmt result = Store::make(head->store->name, Shuffle::make_interleave(values), index,
-                                  const_true(lanes), Alignment(), head->store->symbol,
-                                  head->store->is_streaming);
-        for (size_t i = lets.size(); i-- > 0;) {
-            result = LetStmt::make(lets[i].first, lets[i].second, result);
-        }
-        return result;
+        const Stmt result = Store::make(head->store->name, Shuffle::make_interleave(values), index,
+                                        const_true(lanes), Alignment(), head->store->symbol,
+                                        head->store->is_streaming);
+        return wrap_in_lets(lets, result);
     }
 
     LowerContext &ctx_;

@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/gpu/device_limits.h"

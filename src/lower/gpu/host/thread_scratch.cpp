@@ -11,6 +11,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/access/shift_accesses.h"

@@ -11,6 +11,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/matrix/matrix_fragments.h"
 #include "lower/gpu/matrix/tile_copy.h"

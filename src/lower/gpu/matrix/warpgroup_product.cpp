@@ -11,6 +11,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 
 namespace calotype::internal {
 

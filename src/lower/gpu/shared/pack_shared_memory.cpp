@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "arith/simplify.h"
@@ -19,11 +18,11 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/largest_of_blocks.h"
-#include "lower/known_here.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/scope.h"

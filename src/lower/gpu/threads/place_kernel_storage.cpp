@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/threads/place_kernel_storage.h"
 
-#include <optional>
-
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
@@ -16,7 +14,6 @@
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/largest_of_blocks.h"
 #include "lower/gpu/threads/thread_shape.h"
-#include "lower/known_here.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"

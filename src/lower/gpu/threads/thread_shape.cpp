@@ -77,9 +77,11 @@ private:
         }
         // Lanes that have nothing to do wait.
         const Interval extent = place_.of_kernel().interval(op->extent);
-        const Expr bound =
-            extent.has_upper_bound() ? find_constant_bound(extent.max, Direction::Upper) : Expr();
-        return bound.defined() || !extent.has_upper_bound() ? bound : extent.max;
+        if (!extent.has_upper_bound()) {
+            return Expr();
+        }
+        const Expr bound = find_constant_bound(extent.max, Direction::Upper);
+        return bound.defined() ? bound : extent.max;
     }
 
     void check_lanes(const For *op, const Expr &extent) const {

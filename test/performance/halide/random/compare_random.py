@@ -130,14 +130,17 @@ def measure(args):
     if args.targets:
         names = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout
         gpu = (names.splitlines() or ["an unnamed GPU"])[0]
-    rows, wrong = [], False
+    figures = {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads, "rows": []}
+    wrong = False
     for seed in range(args.seeds[0], args.seeds[1] + 1):
-        rows.append(one(seed, args))
-        line, bad = describe(rows[-1])
+        row = one(seed, args)
+        figures["rows"].append(row)
+        line, bad = describe(row)
         wrong |= bad
         print(line, flush=True)
-    return {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads,
-            "rows": rows}, wrong
+        if args.json:  # after each, as a run may be cut off
+            args.json.write_text(json.dumps(figures, indent=2))
+    return figures, wrong
 
 
 def main():
@@ -166,8 +169,6 @@ def main():
     if args.write_docs:
         where = " on a GPU" if figures["targets"] else ""
         write_page(ROOT / "docs/benchmarks.md", "random pipelines against Halide" + where, text)
-    if args.json:
-        args.json.write_text(json.dumps(figures, indent=2))
     return 1 if wrong else 0
 
 
