@@ -22,6 +22,7 @@
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/buffer_usage.h"
 #include "lower/gpu/host/device_calls.h"
+#include "lower/gpu/host/repeated_marks.h"
 #include "lower/names.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -465,7 +466,7 @@ private:
 }  // namespace
 
 Stmt inject_device_copies(const Stmt &s, LowerContext &ctx) {
-    return DeviceCopies(s, ctx).mutate(s);
+    return without_repeated_marks(DeviceCopies(s, ctx).mutate(s));
 }
 
 }  // namespace calotype::internal
