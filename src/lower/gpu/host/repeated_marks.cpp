@@ -36,9 +36,32 @@ private:
     }
 };
 
+bool runs_in_a_row(const Stmt &s) {
+    return s.as<Block>() || s.as<LetStmt>() || s.as<ProducerConsumer>() || s.as<Allocate>();
+}
+
 /// Walks backwards over what runs in a row.
 class RepeatedMarks : public StmtMutator {
+public:
+    Stmt mutate(const Stmt &s) override {
+        if (!s.defined() || runs_in_a_row(s)) {
+            return StmtMutator::mutate(s);
+        }
+        const Evaluate *evaluate = s.as<Evaluate>();
+        if (const std::string *header = evaluate ? marked_header(evaluate) : nullptr) {
+            return follow_.insert(*header).second ? s : Stmt();
+        }
+        // What is inside runs more than once, or not always: marks there are those of another row.
+        std::set<std::string> outside;
+        outside.swap(follow_);
+        const Stmt result = StmtMutator::mutate(s);
+        outside.swap(follow_);
+        forget_what_sees(s);
+        return result;
+    }
+
 private:
+    using StmtMutator::mutate;
     using StmtMutator::visit;
 
     template<typename Node>
@@ -53,22 +76,6 @@ private:
         }
     }
 
-    Stmt visit_leaf(const Stmt &s) {
-        forget_what_sees(s);
-        return s;
-    }
-
-    /// What runs more than once, or not always: marks within it are those of a row of its own.
-    template<typename Node>
-    Stmt visit_inner(const Node *op) {
-        std::set<std::string> outside;
-        outside.swap(follow_);
-        const Stmt result = StmtMutator::visit(op);
-        outside.swap(follow_);
-        forget_what_sees(Stmt(op));
-        return result;
-    }
-
     Stmt visit(const Block *op) override {
         const Stmt rest = mutate(op->rest);
         return Block::make(mutate(op->first), rest);
@@ -78,37 +85,6 @@ private:
         forget_what_sees(op->value);
         follow_.erase(op->name);
         return body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, op->value, body);
-    }
-    Stmt visit(const Evaluate *op) override {
-        const std::string *header = marked_header(op);
-        if (!header) {
-            return visit_leaf(op);
-        }
-        return follow_.insert(*header).second ? Stmt(op) : Stmt();
-    }
-    Stmt visit(const Store *op) override {
-        return visit_leaf(op);
-    }
-    Stmt visit(const AssertStmt *op) override {
-        return visit_leaf(op);
-    }
-    Stmt visit(const IfThenElse *op) override {
-        return visit_inner(op);
-    }
-    Stmt visit(const For *op) override {
-        return visit_inner(op);
-    }
-    Stmt visit(const Fork *op) override {
-        return visit_inner(op);
-    }
-    Stmt visit(const Acquire *op) override {
-        return visit_inner(op);
-    }
-    Stmt visit(const Atomic *op) override {
-        return visit_inner(op);
-    }
-    Stmt visit(const Prefetch *op) override {
-        return visit_inner(op);
     }
 
     std::set<std::string> follow_;  ///< headers that are marked later in the row
