@@ -33,6 +33,12 @@ const char *const prefetch_strategies[] = {"clamp", "guard_with_if", "non_faulti
 const char *const align_strategies[] = {"align_start", "align_end", "no_align", "auto"};
 const char *const manglings[] = {"default", "c", "c_plus_plus"};
 
+/// A program may have made the value of any number.
+template<typename Enum, typename Words>
+const char *word_of(const Words &words, Enum x) {
+    return size_t(x) < std::size(words) ? words[size_t(x)] : "unknown";
+}
+
 template<typename Enum, typename Words>
 bool find(const Words &words, const std::string &text, Enum *result) {
     for (size_t i = 0; i < std::size(words); i++) {
@@ -47,28 +53,28 @@ bool find(const Words &words, const std::string &text, Enum *result) {
 }  // namespace
 
 const char *to_string(DeviceAPI x) {
-    return device_apis[size_t(x)];
+    return word_of(device_apis, x);
 }
 const char *to_string(MemoryType x) {
-    return memory_types[size_t(x)];
+    return word_of(memory_types, x);
 }
 const char *internal::to_string(ForType x) {
-    return for_types[size_t(x)];
+    return word_of(for_types, x);
 }
 const char *to_string(Partition x) {
-    return partitions[size_t(x)];
+    return word_of(partitions, x);
 }
 const char *to_string(TailStrategy x) {
-    return tail_strategies[size_t(x)];
+    return word_of(tail_strategies, x);
 }
 const char *to_string(PrefetchBoundStrategy x) {
-    return prefetch_strategies[size_t(x)];
+    return word_of(prefetch_strategies, x);
 }
 const char *to_string(LoopAlignStrategy x) {
-    return align_strategies[size_t(x)];
+    return word_of(align_strategies, x);
 }
 const char *to_string(NameMangling x) {
-    return manglings[size_t(x)];
+    return word_of(manglings, x);
 }
 
 std::ostream &operator<<(std::ostream &out, DeviceAPI x) {

@@ -218,5 +218,12 @@ TEST(TextForm, what_is_huge_as_a_tree_is_cut_short) {
     EXPECT_LT(to_string(Evaluate::make(e)).size(), 20000u);
 }
 
+TEST(TextForm, NumbersThatAreNoEnumeratorHaveAWordToo) {
+    EXPECT_STREQ(calotype::to_string(DeviceAPI(-1)), "unknown");
+    EXPECT_STREQ(calotype::to_string(MemoryType(100)), "unknown");
+    EXPECT_STREQ(calotype::to_string(TailStrategy(9)), "unknown");
+    EXPECT_STREQ(calotype::to_string(TailStrategy::Auto), "auto");
+}
+
 }  // namespace
 }  // namespace calotype
