@@ -112,7 +112,7 @@ StageToDifferentiate prepare_stage(const Function &f, int index, const Box &need
 
 class Propagate {
 public:
-    Propagate(const Func &output, const Func &adjoint, const Region &bounds);
+    Propagate(const Func &output, const Func &adjoint, const Box &bounds);
     std::map<Derivative::FuncKey, Func> take() {
         return std::move(adjoints_);
     }
@@ -157,14 +157,15 @@ void order_calls_first(const Function &f, const Environment &env, std::set<std::
     order.push_back(f);
 }
 
-Propagate::Propagate(const Func &output, const Func &adjoint, const Region &bounds) {
+Propagate::Propagate(const Func &output, const Func &adjoint, const Box &bounds) {
     const Function f = output.function();
     Target &t = target(f.name(), f.args(), f.output_types());
     Expr inside = const_true();
     for (size_t i = 0; i < bounds.size(); i++) {
-        const Expr max = simplify(bounds[i].min + bounds[i].extent - 1);
-        t.needed.push_back(Interval(bounds[i].min, max));
-        inside = inside && t.sum.vars()[i] >= bounds[i].min && t.sum.vars()[i] <= max;
+        t.needed.push_back(bounds[i]);
+        if (bounds[i].is_bounded()) {
+            inside = inside && t.sum.vars()[i] >= bounds[i].min && t.sum.vars()[i] <= bounds[i].max;
+        }
     }
     for (int i = 0; i < f.outputs(); i++) {
         if (f.output_types()[size_t(i)].is_float()) {
@@ -735,8 +736,7 @@ Func Derivative::operator()(const std::string &name) const {
 
 namespace {
 
-/// In the bounds, as they are.
-Derivative differentiate(const Func &output, const Func &adjoint, const Region &output_bounds) {
+Derivative differentiate(const Func &output, const Func &adjoint, const Box &output_bounds) {
     user_assert(output.defined()) << "func " << output.name()
                                   << " is differentiated, but not defined yet";
     user_assert(adjoint.defined() && adjoint.dimensions() == output.dimensions() &&
@@ -753,17 +753,17 @@ Derivative differentiate(const Func &output, const Func &adjoint, const Region &
 
 Derivative propagate_adjoints(const Func &output, const Func &adjoint,
                               const Region &output_bounds) {
-    Region covered;
+    Box covered;
     for (const Range &r : output_bounds) {
-        covered.emplace_back(r.min, simplify(r.extent + 1));
+        covered.push_back(Interval(r.min, simplify(r.min + r.extent)));
     }
     return differentiate(output, adjoint, covered);
 }
 
 Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint) {
-    Region bounds;
+    Box bounds;
     for (int i = 0; i < adjoint.dimensions(); i++) {
-        bounds.emplace_back(adjoint.dim(i).min(), adjoint.dim(i).extent());
+        bounds.push_back(Interval(adjoint.dim(i).min(), adjoint.dim(i).max()));
     }
     Buffer<float> b = adjoint;
     return differentiate(output, Func(b), bounds);
@@ -772,16 +772,17 @@ Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint) 
 Derivative propagate_adjoints(const Func &output) {
     user_assert(output.defined()) << "func " << output.name()
                                   << " is differentiated, but not defined yet";
-    user_assert(output.dimensions() == 0)
-        << "func " << output.name() << " has " << output.dimensions()
-        << " dimensions: the adjoint of its values and their bounds must be given";
     std::vector<Expr> ones;
     for (const Type &t : adjoint_types(output.types())) {
         ones.push_back(make_one(t));
     }
     Func one("one");
-    one() = Tuple(ones);
-    return differentiate(output, one, {});
+    one(output.args()) = Tuple(ones);
+    Box everywhere;
+    for (int i = 0; i < output.dimensions(); i++) {
+        everywhere.push_back(Interval::everything());
+    }
+    return differentiate(output, one, everywhere);
 }
 
 }  // namespace calotype

@@ -50,7 +50,9 @@ private:
 Derivative propagate_adjoints(const Func &output, const Func &adjoint, const Region &output_bounds);
 /// The bounds are those of the buffer.
 Derivative propagate_adjoints(const Func &output, const Buffer<float> &adjoint);
-/// The output has one element; its derivative with respect to itself is 1.
+/// The derivative of each value of the output with respect to itself is 1, wherever it is: of the sum of
+/// all of them. What is summed over all of the output's coordinates, as the adjoint of a parameter
+/// is, then has no bounds, which is a CompileError.
 Derivative propagate_adjoints(const Func &output);
 
 }  // namespace calotype
