@@ -46,7 +46,8 @@ foreach(layer support target ir arith linkables pipeline lang driver generator)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${layer}"
             DESTINATION "${include_dir}" COMPONENT calotype_compiler ${headers})
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/src/codegen/output_type.h"
+install(FILES "${PROJECT_SOURCE_DIR}/src/codegen/llvm_module.h"
+              "${PROJECT_SOURCE_DIR}/src/codegen/output_type.h"
         DESTINATION "${include_dir}/codegen" COMPONENT calotype_compiler)
 install(FILES "${PROJECT_SOURCE_DIR}/src/codegen/output/output_types.def"
         DESTINATION "${include_dir}/codegen/output" COMPONENT calotype_compiler)

@@ -37,7 +37,7 @@ if(CALOTYPE_LLVM_SHARED AND TARGET LLVM)
     target_link_libraries(calotype_llvm INTERFACE LLVM)
 else()
     llvm_map_components_to_libnames(calotype_llvm_libraries
-        core support analysis passes bitreader bitwriter linker irreader orcjit
+        core support analysis passes bitreader bitwriter linker irreader objcopy orcjit
         X86 AArch64 NVPTX)
     target_link_libraries(calotype_llvm INTERFACE ${calotype_llvm_libraries})
     calotype_link_support_statically()

@@ -217,3 +217,31 @@ def test_names_of_arguments_in_programs_for_halide():
     assert list(result) == [0, 1, 2, 3]
     with pytest.raises(ct.CompileError, match="none.so"):
         ct.load_plugin(lib_name="none.so")
+
+
+def test_names_of_the_runtime_have_a_prefix(tmp_path):
+    p = ct.Pipeline(simple())
+    prefixes = {ct.RuntimeLinkage.Import: "mine_", ct.RuntimeLinkage.Export: "its_"}
+    p.apply_runtime_prefixes(ct.Target("host"), prefixes)
+    target = ct.Target("host-no_runtime")
+    module = p.compile_to_module([], "f", target)
+    assert module.get_runtime_prefixes_map() == prefixes
+    assert b"mine_error_" in module.compile_to_bytes()
+    assert b"calotype_error_" not in module.compile_to_bytes()
+    module.set_runtime_prefixes_map({})
+    assert b"calotype_error_" in module.compile_to_bytes()
+    assert list(p.realize([3])) == [0, 100, 200]
+
+    path = tmp_path / "runtime.a"
+    ct.compile_standalone_runtime(str(path), ct.Target("host"), prefixes)
+    assert b"\0its_malloc\0" in path.read_bytes()
+    with pytest.raises(ct.CompileError, match="runtime prefix 'a-b' .export. cannot begin a name in C"):
+        ct.compile_standalone_runtime(str(path), ct.Target("host"), {ct.RuntimeLinkage.Export: "a-b"})
+    with pytest.raises(ct.CompileError, match="there is no prefix"):
+        p.apply_runtime_prefixes(ct.Target("host"), {})
+
+
+def test_a_static_library_of_objects(tmp_path):
+    simple().compile_to_object(str(tmp_path / "f.o"), [], "f")
+    ct.create_static_library([str(tmp_path / "f.o")], ct.Target("host"), str(tmp_path / "f.a"))
+    assert (tmp_path / "f.a").read_bytes().startswith(b"!<arch>")

@@ -38,7 +38,7 @@ NOT_IN_PYTHON = {
     "": "FuncDirectives GpuDirectives LoopDirectives HandleType ImplicitVar Tuple Realization "
     "CustomLoweringPass delete_lowering_pass ExternDeviceArgument ExternDeviceArguments LinkableContents "
     "LinkedDeclaration PipelineContents PipelineDriverState is_reduction_variable lambda "
-    "linkable_description same_linkable parse_type to_string type_of",
+    "compile_module_to_llvm_module linkable_description same_linkable parse_type to_string type_of",
     "Buffer": "as begin end can_convert_from data get static_calotype_type static_dimensions",
     "EvictionKey": "key",
     "Callable": "FullCallCheckInfo call_argv_fast device_modules",
@@ -49,7 +49,7 @@ NOT_IN_PYTHON = {
     "Linkable": "data",
     "LoopLevel": "copy func_name get_stage_index identity is_rvar lock var_name",
     "Module": "any_strict_float set_any_strict_float compile_to_object_bytes functions "
-    "get_function_by_name lowered",
+    "get_conceptual_stmt get_function_by_name lowered set_conceptual_code_stmt",
     "Param": "static_type",
     "Pipeline": "RealizationArg add_custom_lowering_pass clear_custom_lowering_passes contents "
     "custom_lowering_passes get_jit_externs jit_handlers requirements source",

@@ -4,7 +4,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/target_machine.h"
 #include "codegen/module.h"
 
@@ -25,9 +24,7 @@ CompiledModule::CompiledModule(const LoweredModule &module, const Target &target
                                const std::vector<DeviceCode> &device_codes)
     : contents_(std::make_unique<Contents>()) {
     contents_->target = target.with_implied_features();
-    contents_->module =
-        ModuleEmitter(module, contents_->target, device_codes, contents_->context).emit();
-    optimize(*contents_->module, contents_->target);
+    contents_->module = llvm_module_of(module, target, device_codes, contents_->context);
 }
 
 CompiledModule::CompiledModule(CompiledModule &&) noexcept = default;

@@ -10,14 +10,25 @@
 #include "ir/module.h"
 #include "target/target.h"
 
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
 namespace calotype::internal {
+
+/// The module as optimised LLVM IR; codes are those of compile_device_modules(). Throws CompileError if
+/// the target cannot be compiled for, and InternalError if the module breaks the conventions of
+/// ir/module.h.
+std::unique_ptr<llvm::Module> llvm_module_of(const LoweredModule &module, const Target &target,
+                                             const std::vector<DeviceCode> &device_codes,
+                                             llvm::LLVMContext &context);
 
 /// Move-only. Objects are independent of each other: several may be built and written at once on
 /// several threads. The same module and target always give the same bytes.
 class CompiledModule {
 public:
-    /// Generates and optimises code. Throws CompileError if the target cannot be compiled for, and
-    /// InternalError if the module breaks the conventions of ir/module.h.
+    /// Generates and optimises code, as llvm_module_of.
     CompiledModule(const LoweredModule &module, const Target &target);
     /// The same with the code of compile_device_modules(), made before.
     CompiledModule(const LoweredModule &module, const Target &target,

@@ -45,6 +45,10 @@ void put_artifact(KeyText &text, const CompileJob &job) {
             text.put(to);
         }
     }
+    for (const auto &[linkage, prefix] : job.source.runtime_prefixes) {
+        text.put(int64_t(linkage));
+        text.put(prefix);
+    }
     text.put(job.target.to_string());
     text.put(job.options.debug_level);
     if (job.target.has_feature(Target::CUDA)) {

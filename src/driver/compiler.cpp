@@ -113,6 +113,7 @@ LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     f.linkage = job.source.linkage;
     f.name_mangling = mangling_of(job.source.name);
     module.metadata_names = job.source.metadata_names;
+    module.runtime_prefixes = job.source.runtime_prefixes;
     for (size_t i = 0; i < job.source.args.size(); i++) {
         f.args[i].argument_estimates = job.source.args[i].argument_estimates;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/embedded_runtime.h"
 
+#include "codegen/emit.h"
+#include "codegen/runtime_names.h"
 #include "driver/output_plan.h"
 #include "support/embed_file.h"
 #include "support/error.h"
@@ -15,11 +17,13 @@ std::string_view embedded_runtime() {
         size_t(calotype_embedded_runtime_end - calotype_embedded_runtime_begin));
 }
 
-std::string standalone_runtime(const Target &target) {
+std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &prefixes) {
     const Target host = get_host_target();
     user_assert(target.arch == host.arch && target.os == host.os && target.bits == host.bits)
         << "this build of the compiler carries no runtime for " << target.to_string();
-    return std::string(embedded_runtime());
+    return prefixes.empty() ? std::string(embedded_runtime())
+                            : make_static_library(rename_runtime(
+                                  read_static_library(embedded_runtime()), prefixes));
 }
 
 }  // namespace calotype::internal

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "codegen/emit.h"
+#include "codegen/module.h"
 #include "driver/link_devices.h"
 #include "driver/output_plan.h"
 #include "support/error.h"
@@ -22,11 +23,35 @@ struct Module::Contents {
     std::optional<AutoSchedulerResults> autoscheduled;
 };
 
-Module::Module(const std::string &name, const Target &target, const MetadataNameMap &metadata_names)
+namespace internal {
+
+namespace {
+
+std::string emit_one(const Module &module, OutputFileType type) {
+    return emit_outputs(module.lowered(), module.target(), {type})[type];
+}
+
+Buffer<uint8_t> buffer_of(const std::string &bytes, const std::string &name) {
+    Buffer<uint8_t> buffer(int(bytes.size()), name);
+    std::copy(bytes.begin(), bytes.end(), buffer.data());
+    return buffer;
+}
+
+Buffer<> text_of_kernels(const Module &module, OutputFileType type) {
+    return buffer_of(emit_one(module, type), module.name() + "_kernels");
+}
+
+}  // namespace
+
+}  // namespace internal
+
+Module::Module(const std::string &name, const Target &target, const MetadataNameMap &metadata_names,
+               const RuntimeNamespaceMap &runtime_prefixes)
     : Module(LoweredModule(), target) {
     contents_->module.name = name;
     contents_->module.target = target.to_string();
     contents_->module.metadata_names = metadata_names;
+    contents_->module.runtime_prefixes = runtime_prefixes;
 }
 
 Module::Module(LoweredModule module, const Target &target)
@@ -84,6 +109,31 @@ const std::vector<Module> &Module::submodules() const {
     return contents_->submodules;
 }
 
+Buffer<> Module::get_cuda_ptx_assembly_buffer() const {
+    const auto is_cuda = [](const internal::DeviceModule &m) {
+        return m.api == DeviceAPI::CUDA;
+    };
+    const auto &modules = contents_->module.device_modules;
+    return std::any_of(modules.begin(), modules.end(), is_cuda)
+               ? internal::text_of_kernels(*this, OutputFileType::ptx)
+               : Buffer<>();
+}
+
+Buffer<> Module::get_device_code_buffer() const {
+    return contents_->module.device_modules.empty()
+               ? Buffer<>()
+               : internal::text_of_kernels(*this, OutputFileType::device_code);
+}
+
+void Module::set_conceptual_code_stmt(const Stmt &stmt) {
+    user_assert(!functions().empty()) << "module " << name() << " has no function";
+    contents_->module.functions[0].conceptual = stmt;
+}
+
+Stmt Module::get_conceptual_stmt() const {
+    return functions().empty() ? Stmt() : functions()[0].conceptual;
+}
+
 void Module::append(const LoweredBuffer &buffer) {
     contents_->module.buffers.push_back(buffer);
 }
@@ -117,6 +167,14 @@ MetadataNameMap Module::get_metadata_name_map() const {
     return contents_->module.metadata_names;
 }
 
+RuntimeNamespaceMap Module::get_runtime_prefixes_map() const {
+    return contents_->module.runtime_prefixes;
+}
+
+void Module::set_runtime_prefixes_map(const RuntimeNamespaceMap &runtime_prefixes) {
+    contents_->module.runtime_prefixes = runtime_prefixes;
+}
+
 void Module::compile(const std::map<OutputFileType, std::string> &output_files) const {
     const Module all = submodules().empty() ? *this : resolve_submodules();
     internal::write_files_together(
@@ -134,15 +192,11 @@ const AutoSchedulerResults *Module::get_auto_scheduler_results() const {
 
 std::string Module::compile_to_object_bytes() const {
     const Module all = resolve_submodules();
-    return internal::emit_outputs(all.lowered(), target(),
-                                  {OutputFileType::object})[OutputFileType::object];
+    return internal::emit_one(all, OutputFileType::object);
 }
 
 Buffer<uint8_t> Module::compile_to_buffer() const {
-    const std::string bytes = compile_to_object_bytes();
-    Buffer<uint8_t> buffer(int(bytes.size()), name());
-    std::copy(bytes.begin(), bytes.end(), buffer.data());
-    return buffer;
+    return internal::buffer_of(compile_to_object_bytes(), name());
 }
 
 const LoweredModule &Module::lowered() const {
@@ -161,21 +215,32 @@ Module link_modules(const std::string &name, const std::vector<Module> &modules)
     return result.resolve_submodules();
 }
 
-void compile_standalone_runtime(const std::string &filename, const Target &target) {
-    internal::write_file_atomically(filename, internal::standalone_runtime(target));
+void compile_standalone_runtime(const std::string &filename, const Target &target,
+                                const RuntimeNamespaceMap &runtime_prefixes) {
+    internal::write_file_atomically(filename,
+                                    internal::standalone_runtime(target, runtime_prefixes));
 }
 
 std::map<OutputFileType, std::string>
 compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_files,
-                           const Target &target) {
+                           const Target &target, const RuntimeNamespaceMap &runtime_prefixes) {
     std::map<OutputFileType, std::string> written;
     for (const auto &[type, path] : output_files) {
         if (type == OutputFileType::static_library) {
-            compile_standalone_runtime(path, target);
+            compile_standalone_runtime(path, target, runtime_prefixes);
             written[type] = path;
         }
     }
     return written;
+}
+
+void create_static_library(const std::vector<std::string> &src_files, const Target &,
+                           const std::string &dst_file, bool) {
+    std::vector<std::pair<std::string, std::string>> members;
+    for (const std::string &file : src_files) {
+        members.emplace_back(internal::file_name_of(file), internal::read_file(file));
+    }
+    internal::write_file_atomically(dst_file, internal::make_static_library(members));
 }
 
 void compile_multitarget(const std::string &fn_name,

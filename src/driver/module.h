@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/llvm_module.h"
 #include "codegen/output_type.h"
 #include "ir/module.h"
 #include "lang/buffer.h"
@@ -20,7 +21,8 @@ namespace calotype {
 class Module {
 public:
     Module(const std::string &name, const Target &target,
-           const MetadataNameMap &metadata_names = {});
+           const MetadataNameMap &metadata_names = {},
+           const RuntimeNamespaceMap &runtime_prefixes = {});
     Module(internal::LoweredModule module, const Target &target);
 
     const Target &target() const;
@@ -35,6 +37,14 @@ public:
     /// A CompileError if there is none of that name.
     internal::LoweredFunction get_function_by_name(const std::string &name) const;
     const std::vector<Module> &submodules() const;
+    /// The text of its kernels: the PTX of those for CUDA, or that of all of them. Undefined if there
+    /// is none.
+    Buffer<> get_cuda_ptx_assembly_buffer() const;
+    Buffer<> get_device_code_buffer() const;
+    /// The code of the first function as it was while Funcs had dimensions and values, for people to
+    /// read; undefined if there is no function.
+    void set_conceptual_code_stmt(const internal::Stmt &stmt);
+    internal::Stmt get_conceptual_stmt() const;
 
     void append(const internal::LoweredBuffer &buffer);
     void append(const internal::LoweredFunction &function);
@@ -45,6 +55,10 @@ public:
     /// Show argument `from` under another name in metadata.
     void remap_metadata_name(const std::string &from, const std::string &to) const;
     MetadataNameMap get_metadata_name_map() const;
+    /// The prefixes that names of the runtime's functions get in the code: see
+    /// Pipeline::apply_runtime_prefixes.
+    RuntimeNamespaceMap get_runtime_prefixes_map() const;
+    void set_runtime_prefixes_map(const RuntimeNamespaceMap &runtime_prefixes);
 
     /// Write these files, all or none.
     void compile(const std::map<OutputFileType, std::string> &output_files) const;
@@ -66,11 +80,26 @@ private:
 /// One module with the functions of all. A CompileError if their targets cannot be linked.
 Module link_modules(const std::string &name, const std::vector<Module> &modules);
 
-/// Write the runtime for the target as a static library; gives the target that it serves.
-void compile_standalone_runtime(const std::string &filename, const Target &target);
+/// Write the runtime for the target as a static library, under names with these prefixes; gives the
+/// files that were written.
+void compile_standalone_runtime(const std::string &filename, const Target &target,
+                                const RuntimeNamespaceMap &runtime_prefixes = {});
 std::map<OutputFileType, std::string>
 compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_files,
-                           const Target &target);
+                           const Target &target, const RuntimeNamespaceMap &runtime_prefixes = {});
+
+/// The module as optimised LLVM IR. `context` is an llvm::LLVMContext: a template, as only programs that
+/// include LLVM's headers can hold the result.
+template<typename Context>
+std::unique_ptr<llvm::Module> compile_module_to_llvm_module(const Module &module,
+                                                            Context &context) {
+    const Module all = module.resolve_submodules();
+    return internal::llvm_module_of(all.lowered(), all.target(), context);
+}
+/// Write a static library of these object files. What it holds depends on their bytes and names
+/// alone, whether that is asked for or not.
+void create_static_library(const std::vector<std::string> &src_files, const Target &target,
+                           const std::string &dst_file, bool deterministic = true);
 
 /// Makes the module of a function for a target.
 using ModuleFactory = std::function<Module(const std::string &fn_name, const Target &target)>;

@@ -41,9 +41,9 @@ void check_targets(const NamedTargets &targets) {
     }
 }
 
-std::string library_of(Members members, const Target &target) {
+std::string library_of(Members members, const Target &target, const RuntimeNamespaceMap &prefixes) {
     if (!target.has_feature(Target::NoRuntime)) {
-        for (auto &member : read_static_library(standalone_runtime(target))) {
+        for (auto &member : read_static_library(standalone_runtime(target, prefixes))) {
             members.push_back(std::move(member));
         }
     }
@@ -99,6 +99,7 @@ public:
         module.functions[0].linkage = LinkageType::External;
         module.functions[0].name_mangling = NameMangling::C;  // it cannot meet the user's names
         schedule_source_ = module.schedule_source;
+        prefixes_ = module.runtime_prefixes;
         dispatch_.add(module, target);
         choices_.push_back(module.functions[0]);
         auto contents = emit(module, target, types_each_);
@@ -111,6 +112,7 @@ public:
     FileContents finish(const Target &last) {
         LoweredModule wrapper = dispatch_.module(function_, last);
         wrapper.schedule_source = schedule_source_;
+        wrapper.runtime_prefixes = prefixes_;
         auto contents = emit(wrapper, last, types_once_);
         if (types_once_.count(OutputFileType::c_header)) {
             contents[OutputFileType::c_header] = header_of_all(wrapper, last);
@@ -119,11 +121,11 @@ public:
         members_.emplace_back(c_identifier(function_) + "_wrapper.o",
                               contents[OutputFileType::object]);
         if (paths_.count(OutputFileType::object) && !last.has_feature(Target::NoRuntime)) {
-            keep_if_asked(OutputFileType::object, "_runtime", standalone_runtime(last));
+            keep_if_asked(OutputFileType::object, "_runtime", standalone_runtime(last, prefixes_));
         }
         for (const auto &[type, path] : paths_) {
             if (type == OutputFileType::static_library) {
-                files_[path] = library_of(members_, last);
+                files_[path] = library_of(members_, last, prefixes_);
             } else if (!output_type_info(type).per_target) {
                 files_[path] = contents[type];
             }
@@ -150,7 +152,8 @@ private:
     std::string function_;
     const OutputPaths &paths_;
     std::set<OutputFileType> types_each_, types_once_;
-    std::string schedule_source_;  ///< of the last target
+    std::string schedule_source_;   ///< of the last target
+    RuntimeNamespaceMap prefixes_;  ///< likewise
     Dispatch dispatch_;
     std::vector<LoweredFunction> choices_;
     Members members_;
@@ -191,7 +194,7 @@ FileContents module_outputs(const LoweredModule &module, const Target &target,
         files[path] =
             type == OutputFileType::static_library
                 ? library_of({{c_identifier(module.name) + ".o", contents[OutputFileType::object]}},
-                             target)
+                             target, module.runtime_prefixes)
                 : contents[type];
     }
     return files;

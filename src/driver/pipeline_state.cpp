@@ -137,6 +137,7 @@ CompileJob make_job(const Pipeline &pipeline, const std::string &name,
     job.options = CompileOptions::from_environment(name);
     job.source = pipeline.source(name, args);
     job.source.linkage = LinkageType::ExternalPlusArgv;
+    job.source.runtime_prefixes.clear();
     link_externs(job, JitState::of(pipeline).externs,
                  build_environment(pipeline.contents()->outputs));
     return job;

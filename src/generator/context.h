@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "lang/pipeline.h"
 #include "lang/schedule/autoscheduler.h"
 #include "target/target.h"
 
@@ -16,8 +17,10 @@ public:
     GeneratorContext() = default;
     explicit GeneratorContext(const Target &target) : target_(target) {
     }
-    GeneratorContext(const Target &target, const AutoschedulerParams &autoscheduler_params)
-        : target_(target), autoscheduler_(autoscheduler_params) {
+    GeneratorContext(const Target &target, const AutoschedulerParams &autoscheduler_params,
+                     const RuntimePrefixParams &runtime_prefixes = {})
+        : target_(target), autoscheduler_(autoscheduler_params),
+          runtime_prefixes_(runtime_prefixes) {
     }
 
     const Target &target() const {
@@ -26,8 +29,11 @@ public:
     const AutoschedulerParams &autoscheduler_params() const {
         return autoscheduler_;
     }
+    const RuntimePrefixParams &namespace_params() const {
+        return runtime_prefixes_;
+    }
     GeneratorContext with_target(const Target &target) const {
-        return GeneratorContext(target, autoscheduler_);
+        return GeneratorContext(target, autoscheduler_, runtime_prefixes_);
     }
 
     /// A generator of class T for this context.
@@ -46,6 +52,7 @@ public:
 private:
     Target target_;
     AutoschedulerParams autoscheduler_;
+    RuntimePrefixParams runtime_prefixes_;
 };
 
 }  // namespace calotype

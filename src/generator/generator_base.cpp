@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "generator/runtime_prefixes.h"
 #include "support/text.h"
 
 namespace calotype::internal {
@@ -115,6 +116,9 @@ void GeneratorBase::set_param(const std::string &name, const std::string &value)
         autoscheduler_.extra[name.substr(sizeof("autoscheduler.") - 1)] = value;
         return;
     }
+    if (take_runtime_prefix(name, value, runtime_prefixes_.prefixes)) {
+        return;
+    }
     for (GeneratorParamBase *p : params_) {
         if (p->name() == name) {
             p->set_from_string(value);
@@ -162,7 +166,7 @@ void GeneratorBase::set_params(const std::map<std::string, std::string> &params)
 }
 
 GeneratorContext GeneratorBase::context() const {
-    return GeneratorContext(target.value(), autoscheduler_);
+    return GeneratorContext(target.value(), autoscheduler_, runtime_prefixes_);
 }
 
 // ---- the steps ----
@@ -240,6 +244,9 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
         }
         if (using_autoscheduler()) {
             autoscheduled_ = pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
+        }
+        if (using_runtime_prefixes()) {
+            pipeline_.apply_runtime_prefixes(get_target(), runtime_prefixes_);
         }
         phase_ = Phase::Scheduled;
     }

@@ -83,6 +83,9 @@ public:
     bool using_autoscheduler() const {
         return !autoscheduler_.name.empty();
     }
+    bool using_runtime_prefixes() const {
+        return !runtime_prefixes_.prefixes.empty();
+    }
     int natural_vector_size(const Type &t) const {
         return get_target().natural_vector_size(t);
     }
@@ -176,6 +179,7 @@ private:
     Phase phase_;
     std::string registered_name_;
     AutoschedulerParams autoscheduler_;
+    RuntimePrefixParams runtime_prefixes_;
     AutoSchedulerResults autoscheduled_;
     std::vector<GeneratorParamBase *> params_;
     std::vector<GeneratorIO *> members_;

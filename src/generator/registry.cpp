@@ -81,6 +81,7 @@ void GeneratorFactory::finish(GeneratorBase &generator, const GeneratorContext &
                               const std::string &registered_name) {
     generator.target.set(context.target());
     generator.autoscheduler_ = context.autoscheduler_params();
+    generator.runtime_prefixes_ = context.namespace_params();
     generator.registered_name_ = registered_name;
     generator.check_names_are_unique();
 }

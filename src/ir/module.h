@@ -35,6 +35,25 @@ enum class LinkageType : uint8_t {
     Internal,              ///< only functions of the same module
 };
 
+/// Which functions of the runtime a prefix names.
+enum class RuntimeLinkage : uint8_t {
+    Import,    ///< those that generated code calls
+    Export,    ///< those that the runtime's library has for others
+    Internal,  ///< what the library's own parts call and share
+};
+/// The prefixes that take the place of `calotype_` in the names of the runtime's functions; what has
+/// none keeps its name. Internal is put in front of names.
+using RuntimeNamespaceMap = std::map<RuntimeLinkage, std::string>;
+
+/// What Pipeline::apply_runtime_prefixes takes.
+struct RuntimePrefixParams {
+    RuntimeNamespaceMap prefixes;
+
+    RuntimePrefixParams() = default;
+    RuntimePrefixParams(const RuntimeNamespaceMap &prefixes) : prefixes(prefixes) {
+    }
+};
+
 /// From names of arguments as the pipeline has them to the names that metadata shows.
 using MetadataNameMap = std::map<std::string, std::string>;
 
@@ -162,6 +181,7 @@ struct LoweredModule {
     std::vector<DeviceModule> device_modules;
     LinkedCode linked;  ///< what functions of the host call
     MetadataNameMap metadata_names;
+    RuntimeNamespaceMap runtime_prefixes;
     bool any_strict_float = false;  ///< some part asked for strict floating point everywhere
     /// What an autoscheduler says of its work, if there was one: the schedule as C++, and features
     /// of the pipeline in a form of its own.

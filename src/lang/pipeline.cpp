@@ -156,6 +156,15 @@ void Pipeline::add_linkable(const Linkable &linkable) {
     checked().linkables.push_back(linkable);
 }
 
+void Pipeline::apply_runtime_prefixes(const Target &target,
+                                      const RuntimePrefixParams &params) const {
+    user_assert(!params.prefixes.empty()) << "apply_runtime_prefixes: there is no prefix";
+    user_assert(!target.has_feature(Target::JIT))
+        << "apply_runtime_prefixes: code for target " << target.to_string()
+        << " runs in this process, with its runtime";
+    checked().runtime_prefixes = params.prefixes;
+}
+
 void Pipeline::trace_pipeline() {
     checked().trace_pipeline = true;
     internal::count_edit();
@@ -187,6 +196,7 @@ PipelineSource Pipeline::source(const std::string &name, const std::vector<Argum
     source.outputs = c.outputs;
     source.args = args;
     source.requirements = c.requirements;
+    source.runtime_prefixes = c.runtime_prefixes;
     source.trace_pipeline = c.trace_pipeline;
     source.linkables = c.linkables;
     for (const CustomLoweringPass &p : c.custom_passes) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/argument.h"
+#include "ir/module.h"
 #include "lang/realization.h"
 #include "lang/schedule/autoscheduler.h"
 #include "pipeline/source.h"
@@ -68,6 +69,7 @@ struct PipelineContents : internal::RefCounted {
     std::vector<internal::Requirement> requirements;
     std::vector<CustomLoweringPass> custom_passes;
     std::vector<Linkable> linkables;
+    RuntimeNamespaceMap runtime_prefixes;
     bool trace_pipeline = false;
     internal::IntrusivePtr<internal::PipelineDriverState> driver_state;
     ~PipelineContents() override;
@@ -152,6 +154,11 @@ public:
                                              const AutoschedulerParams &params) const;
     /// From now on there is one of that name in this process. A CompileError if there was.
     static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &autoscheduler);
+    /// Code that is written out calls the runtime's functions by names with these prefixes, so that
+    /// one process can have several runtimes: see docs/generators.md. Code that runs in this process
+    /// calls the runtime of the process. A CompileError if there is no prefix, or the target is for
+    /// this process alone (jit).
+    void apply_runtime_prefixes(const Target &target, const RuntimePrefixParams &params) const;
     /// Forget the target that it was compiled for. Code is found by the value of the pipeline, so
     /// that a changed one is never served old code, whether this is called or not.
     void invalidate_cache();

@@ -25,8 +25,9 @@ struct PipelineSource {
     std::vector<CustomPass> custom_passes;
     LinkageType linkage = LinkageType::ExternalPlusMetadata;
     bool trace_pipeline = false;
-    std::vector<Linkable> linkables;  ///< declared, in order of set-up; others may be used
-    MetadataNameMap metadata_names;   ///< names of arguments that metadata shows under others
+    std::vector<Linkable> linkables;       ///< declared, in order of set-up; others may be used
+    MetadataNameMap metadata_names;        ///< names of arguments that metadata shows under others
+    RuntimeNamespaceMap runtime_prefixes;  ///< in the names of the runtime's functions
 };
 
 }  // namespace calotype::internal

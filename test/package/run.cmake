@@ -21,6 +21,8 @@ function(run_with_and_without_device)
     expect_output("brighten works")
     run("${WORK}/build/shared_main")
     expect_output("one runtime")
+    run("${WORK}/build/prefixed_main")
+    expect_output("right 1, threads 2 and 3, fails 1, errors 0 and 1")
 endfunction()
 
 # One mistake in linkable_errors/, and the whole of what is said of it.

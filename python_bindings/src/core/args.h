@@ -118,12 +118,6 @@ std::vector<To> convert_all(const std::vector<From> &list) {
     return std::vector<To>(list.begin(), list.end());
 }
 
-/// Whose names of the runtime's functions would get a prefix.
-enum class RuntimeLinkage { Import, Export, Internal };
-using RuntimePrefixes = std::map<RuntimeLinkage, std::string>;
-/// A CompileError if there are any: those functions have one name each.
-void refuse_prefixes(const RuntimePrefixes &prefixes);
-
 /// Lets other Python threads run meanwhile.
 using WithoutGil = nb::call_guard<ReleasedGil>;
 

@@ -92,8 +92,7 @@ void bind_output_enums(PythonModule &m) {
         .value("ExternalPlusMetadata", LinkageType::ExternalPlusMetadata)
         .value("ExternalPlusArgv", LinkageType::ExternalPlusArgv)
         .value("Internal", LinkageType::Internal);
-    Enum<RuntimeLinkage>(m, "RuntimeLinkage",
-                         "Functions of the runtime whose names would get a prefix.")
+    Enum<RuntimeLinkage>(m, "RuntimeLinkage", "Functions of the runtime whose names get a prefix.")
         .value("Import", RuntimeLinkage::Import)
         .value("Export", RuntimeLinkage::Export)
         .value("Internal", RuntimeLinkage::Internal);

@@ -66,26 +66,19 @@ LoweredBuffer embedded(const Buffer<> &buffer) {
 void bind_standalone_runtime(PythonModule &m) {
     m.def(
         "compile_standalone_runtime",
-        [](const std::string &file, const Target &t, const RuntimePrefixes &prefixes) {
-            refuse_prefixes(prefixes);
-            compile_standalone_runtime(file, t);
+        [](const std::string &file, const Target &t, const RuntimeNamespaceMap &prefixes) {
+            compile_standalone_runtime(file, t, prefixes);
         },
-        "filename"_a, "target"_a, "namespace_map"_a = RuntimePrefixes());
+        "filename"_a, "target"_a, "namespace_map"_a = RuntimeNamespaceMap());
     m.def(
         "compile_standalone_runtime",
-        [](const OutputMap &outputs, const Target &t, const RuntimePrefixes &prefixes) {
-            refuse_prefixes(prefixes);
-            return compile_standalone_runtime(outputs, t);
+        [](const OutputMap &outputs, const Target &t, const RuntimeNamespaceMap &prefixes) {
+            return compile_standalone_runtime(outputs, t, prefixes);
         },
-        "outputs"_a, "target"_a, "namespace_map"_a = RuntimePrefixes());
+        "outputs"_a, "target"_a, "namespace_map"_a = RuntimeNamespaceMap());
 }
 
 }  // namespace
-
-void refuse_prefixes(const RuntimePrefixes &prefixes) {
-    user_assert(prefixes.empty()) << "functions of the runtime cannot have a prefix '"
-                                  << prefixes.begin()->second << "'";
-}
 
 void bind_module(PythonModule &m) {
     PythonClass<Module>(m, "Module", "Lowered functions for one target, ready to be written out.")
@@ -125,6 +118,10 @@ void bind_module(PythonModule &m) {
             "The same as a Buffer.")
         .def("remap_metadata_name", &Module::remap_metadata_name, "from_"_a, "to"_a)
         .def("get_metadata_name_map", &Module::get_metadata_name_map)
+        .def("get_runtime_prefixes_map", &Module::get_runtime_prefixes_map)
+        .def("set_runtime_prefixes_map", &Module::set_runtime_prefixes_map, "prefixes"_a)
+        .def("get_cuda_ptx_assembly_buffer", &Module::get_cuda_ptx_assembly_buffer)
+        .def("get_device_code_buffer", &Module::get_device_code_buffer)
         .def("set_auto_scheduler_results", &Module::set_auto_scheduler_results, "results"_a,
              "What the outputs schedule and featurization say.")
         .def("get_auto_scheduler_results", &Module::get_auto_scheduler_results, nb::rv_policy::copy,
@@ -132,6 +129,8 @@ void bind_module(PythonModule &m) {
         .def("__repr__",
              [](const Module &self) { return "<calotype.Module '" + self.name() + "'>"; });
     m.def("link_modules", &link_modules, "name"_a, "modules"_a);
+    m.def("create_static_library", &create_static_library, "src_files"_a, "target"_a, "dst_file"_a,
+          "deterministic"_a = true);
     bind_standalone_runtime(m);
     m.def("get_compiler_stack_size", &get_compiler_stack_size);
     m.def("set_compiler_stack_size", &set_compiler_stack_size, "bytes"_a,

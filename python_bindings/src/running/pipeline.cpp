@@ -37,8 +37,8 @@ void bind_pipeline(PythonModule &m) {
             "condition"_a, "error_args"_a)
         .def(
             "apply_runtime_prefixes",
-            [](Pipeline &, const Target &, const RuntimePrefixes &prefixes) {
-                refuse_prefixes(prefixes);
+            [](const Pipeline &p, const Target &target, const RuntimeNamespaceMap &prefixes) {
+                p.apply_runtime_prefixes(target, prefixes);
             },
             "target"_a, "namespace_map"_a)
         .def("__repr__", &describe_pipeline);

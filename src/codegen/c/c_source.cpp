@@ -4,6 +4,7 @@
 
 #include "codegen/c/c_writer.h"
 #include "codegen/emit.h"
+#include "codegen/runtime_names.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
@@ -210,6 +211,11 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         << "pipeline " << module.name << " has kernels for "
         << to_string(module.device_modules[0].api)
         << ", which C++ source cannot hold: compile it to an object or a static library";
+    const std::string *prefix = prefix_of_calls(module.runtime_prefixes, target);
+    user_assert(!prefix) << "pipeline " << module.name
+                         << " calls the runtime by names with the prefix '" << *prefix
+                         << "', which C++ source does not do: compile it to an object or a "
+                         << "static library";
     check_linked_functions(module);
     CFile file{module, target, {}, {}, {}, 0};
     std::ostringstream functions, out;

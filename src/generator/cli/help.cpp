@@ -13,7 +13,7 @@ namespace {
 
 const char *const usage =
     R"(usage: GENERATOR_EXECUTABLE -g NAME -o DIR [-e TYPES] [flags] [target=T[,T...]] [PARAM=VALUE...]
-       GENERATOR_EXECUTABLE -r NAME -o DIR [target=T]
+       GENERATOR_EXECUTABLE -r NAME -o DIR [target=T] [runtime_prefixes.WHICH=PREFIX...]
        GENERATOR_EXECUTABLE --help [-g NAME]
 
 Compiles one of the generators in this executable to files that an application links.
@@ -35,6 +35,10 @@ Compiles one of the generators in this executable to files that an application l
 Several targets make one function that looks at the machine and takes the first target in the list
 that it can run; the last is taken without a look. With the feature no_runtime, static_library is
 the function alone; otherwise it holds the runtime too.
+
+runtime_prefixes.export=P and runtime_prefixes.internal=P rename the functions of a runtime that is
+written and what its parts share; runtime_prefixes.import=P is the name by which code with no_runtime
+calls such a runtime.
 )";
 
 std::string pad(const std::string &text, size_t width) {

@@ -13,6 +13,7 @@
 #include "driver/plugin.h"
 #include "generator/cpp_stub.h"
 #include "generator/registry.h"
+#include "generator/runtime_prefixes.h"
 #include "lang/text/serialize.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -130,6 +131,14 @@ FileContents generate(const GeneratorCommand &command) {
     return files;
 }
 
+RuntimeNamespaceMap runtime_prefixes(const GeneratorCommand &command) {
+    RuntimeNamespaceMap prefixes;
+    for (const auto &[name, value] : command.params) {
+        take_runtime_prefix(name, value, prefixes);
+    }
+    return prefixes;
+}
+
 void check_command(const GeneratorCommand &command) {
     if (command.generator.empty() && command.runtime.empty()) {
         throw UsageError("-g GENERATOR is missing (--help says more)");
@@ -155,7 +164,7 @@ void run_generator_command(const GeneratorCommand &command, std::ostream &out) {
     FileContents files;
     if (!command.runtime.empty()) {
         files[command.output_dir + "/" + command.runtime + ".a"] =
-            standalone_runtime(targets_of(command).back().second);
+            standalone_runtime(targets_of(command).back().second, runtime_prefixes(command));
     }
     if (!command.generator.empty()) {
         files.merge(generate(command));

@@ -10,6 +10,7 @@
 #include "harness/expect_error.h"
 #include "harness/names_in.h"
 #include "ir/constants.h"
+#include "ir/printer.h"
 #include "ir/stmt_nodes.h"
 #include "ir/visitor.h"
 #include "lang/language.h"
@@ -327,6 +328,46 @@ TEST(LoopNest, ShowsWhereStorageIsAllocated) {
                                              "              g_hoist(...) = ...\n"
                                              "        consume g_hoist:\n"
                                              "          f_hoist(...) = ...\n");
+}
+
+// ---- what a module holds ----
+
+TEST(Modules, SayWhatTheirKernelsAre) {
+    Func f("kernels");
+    Var xi("xi");
+    f(x) = x;
+    f.gpu_tile(x, xi, 8);
+    const Module cuda =
+        f.compile_to_module({}, "kernels", Target("x86-64-linux-cuda-cuda_capability_80"));
+    const Buffer<> ptx = cuda.get_cuda_ptx_assembly_buffer();
+    ASSERT_TRUE(ptx.defined());
+    const std::string text(static_cast<const char *>(ptx.data()), size_t(ptx.width()));
+    EXPECT_NE(text.find(".visible .entry"), std::string::npos);
+    EXPECT_TRUE(cuda.get_device_code_buffer().defined());
+
+    const Module opencl = f.compile_to_module({}, "kernels", Target("x86-64-linux-opencl"));
+    EXPECT_FALSE(opencl.get_cuda_ptx_assembly_buffer().defined());
+    EXPECT_TRUE(opencl.get_device_code_buffer().defined());
+
+    Func g("no_kernels");
+    g(x) = x;
+    const Module plain = g.compile_to_module({}, "no_kernels", host);
+    EXPECT_FALSE(plain.get_cuda_ptx_assembly_buffer().defined());
+    EXPECT_FALSE(plain.get_device_code_buffer().defined());
+}
+
+TEST(Modules, HaveAConceptualStatement) {
+    Func f("conceptual");
+    f(x) = x;
+    Module m = f.compile_to_module({}, "conceptual", host);
+    EXPECT_NE(to_string(m.get_conceptual_stmt()).find("conceptual(x) = x"), std::string::npos)
+        << to_string(m.get_conceptual_stmt());
+    const Stmt nothing = internal::Evaluate::make(0);
+    m.set_conceptual_code_stmt(nothing);
+    EXPECT_TRUE(m.get_conceptual_stmt().same_as(nothing));
+    Module empty("empty", host);
+    EXPECT_FALSE(empty.get_conceptual_stmt().defined());
+    EXPECT_COMPILE_ERROR(empty.set_conceptual_code_stmt(nothing), "module empty has no function");
 }
 
 // ---- archives ----
