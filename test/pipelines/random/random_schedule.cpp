@@ -73,6 +73,7 @@ public:
     std::vector<Loop> loops;     ///< innermost first
     bool may_be_atomic = false;  ///< a reduction: then its loops may be in any order
     int most_directives = 5;     ///< and one
+    int most_factor = 16;        ///< a tail may need a whole step of an output's size
 
     void run(const std::string &prefix, bool update) {
         prefix_ = prefix;
@@ -148,7 +149,7 @@ private:
         }
         const Loop old = loops[size_t(i)];
         const VarOrRVar outer = fresh(old.var, "o"), inner = fresh(old.var, "i");
-        const int factor = dice_.pick<int>({1, 2, 3, 4, 5, 7, 8, 16});
+        const int factor = std::min(dice_.pick<int>({1, 2, 3, 4, 5, 7, 8, 16}), most_factor);
         const Tail &t = tail(old.var.is_rvar);
         if (apply("split(" + old.var.name() + ", " + outer.name() + ", " + inner.name() + ", " +
                       std::to_string(factor) + ", TailStrategy::" + t.name + ")",
@@ -187,7 +188,7 @@ private:
         if (i < 0) {
             return;
         }
-        const int factor = dice_.pick<int>({2, 3, 4, 5, 8, 16});
+        const int factor = std::min(dice_.pick<int>({2, 3, 4, 5, 8, 16}), most_factor);
         if ((copies_ *= factor) > most_copies) {
             copies_ /= factor;
             return;
@@ -204,7 +205,7 @@ private:
         if (i < 0) {
             return;
         }
-        const int factor = 2 + dice_(4);
+        const int factor = std::min(2 + dice_(4), most_factor);
         if ((copies_ *= factor) > most_copies) {
             copies_ /= factor;
             return;
@@ -286,10 +287,15 @@ private:
         return built_.funcs.back().output_buffers()[0].dim(0).extent() > 12;
     }
 
+    int most_factor(bool output) const {
+        return output ? std::max(1, std::min(p_.width, p_.height)) : 16;
+    }
+
     void schedule_loops(int i, bool output) {
         StageScheduler pure(dice_, directives_, func(i), name(i), output, wide());
         pure.loops = {{x}, {y}};
         pure.most_directives = p_.windows ? 2 : 5;
+        pure.most_factor = most_factor(output);
         pure.run("p", false);
         prefetch(i, func(i), name(i), pure.loops);
         loops_[size_t(i)].push_back(pure.loops);
@@ -299,6 +305,7 @@ private:
             StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output, wide());
             s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
             s.may_be_atomic = p_.full && is_reduction(updates[u].kind);
+            s.most_factor = most_factor(output);
             if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(50)) {
                 factor(i, int(u), s.loops);
             }

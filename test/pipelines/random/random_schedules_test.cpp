@@ -124,6 +124,9 @@ void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draw_l
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         compared += run_legal_part({pipeline(seed), seed, draw_layouts}) ? 1 : 0;
     }
+    if (std::getenv("CT_TEST_SEEDS")) {
+        std::cout << compared << " of " << seeds << " seeds compared\n";
+    }
     EXPECT_GT(compared, seeds * 2 / 3);
 }
 
