@@ -134,7 +134,7 @@ TEST(HalideInternal, NodesAsPassesReadAndMakeThem) {
         }
         self->visit_base(op);
     });
-    EXPECT_EQ(called, std::vector<std::string>{"f"});
+    EXPECT_EQ(called, std::vector<std::string>{f.name()});
 
     const auto loop = [](const Expr &min, const Expr &extent) {
         return For::make("i", min, extent, ForType::Serial, Partition::Auto, DeviceAPI::Host,
