@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/target.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "support/error.h"
@@ -19,12 +20,100 @@ const std::pair<Feature, Feature> implications[] = {
 };
 
 /// What becomes of a feature in a runtime that two targets share.
-enum class Merge { Both, Either, Same, Drop };
+enum class Merge { Both, Either, Same, Lowest, Drop };
 
 const Merge merges[] = {
 #define FEATURE(Name, spelling, merge) Merge::merge,
 #include "target/features.def"
 };
+
+/// The versions of a device or of a machine.
+struct Versions {
+    Feature device;  ///< FeatureEnd where they belong to the machine
+    int unnamed;     ///< that of a target which has the device and names none
+    std::vector<std::pair<Feature, int>> rising;
+
+    /// -1 for a target that has none.
+    int lowest(const Target &target) const {
+        if (!target.has_feature(device)) {
+            return -1;
+        }
+        for (const auto &[feature, version] : rising) {
+            if (target.has_feature(feature)) {
+                return version;
+            }
+        }
+        return unnamed;
+    }
+};
+
+std::vector<std::pair<Feature, int>> consecutive(Feature first, int number, int count) {
+    std::vector<std::pair<Feature, int>> versions;
+    for (int i = 0; i < count; i++) {
+        versions.emplace_back(Feature(first + i), number + i);
+    }
+    return versions;
+}
+
+const Versions &cuda_versions() {
+    static const Versions versions{Target::CUDA,
+                                   20,
+                                   {{Target::CUDACapability30, 30},
+                                    {Target::CUDACapability32, 32},
+                                    {Target::CUDACapability35, 35},
+                                    {Target::CUDACapability50, 50},
+                                    {Target::CUDACapability61, 61},
+                                    {Target::CUDACapability70, 70},
+                                    {Target::CUDACapability75, 75},
+                                    {Target::CUDACapability80, 80},
+                                    {Target::CUDACapability86, 86},
+                                    {Target::CUDACapability89, 89},
+                                    {Target::CUDACapability90, 90},
+                                    {Target::CUDACapability90a, 90},
+                                    {Target::CUDACapability100, 100},
+                                    {Target::CUDACapability120, 120}}};
+    return versions;
+}
+
+const Versions &vulkan_versions() {
+    static const Versions versions{
+        Target::Vulkan,
+        10,
+        {{Target::VulkanV10, 10}, {Target::VulkanV12, 12}, {Target::VulkanV13, 13}}};
+    return versions;
+}
+
+const Versions &hlsl_versions() {
+    static const Versions versions{Target::D3D12Compute, 51,
+                                   consecutive(Target::HLSL_SM60, 60, 10)};
+    return versions;
+}
+
+const Versions &arm_versions() {
+    static const Versions versions{Target::FeatureEnd, -1, consecutive(Target::ARMv8a, 80, 10)};
+    return versions;
+}
+
+const Versions &hvx_versions() {
+    static const Versions versions{Target::FeatureEnd,
+                                   -1,
+                                   {{Target::HVX_v62, 62},
+                                    {Target::HVX_v65, 65},
+                                    {Target::HVX_v66, 66},
+                                    {Target::HVX_v68, 68}}};
+    return versions;
+}
+
+/// Of what the two name, the lowest version; a target without the device has no say in it.
+void keep_lowest(const Versions &versions, const Target &a, const Target &b, Target &result) {
+    const int in_a = versions.lowest(a), in_b = versions.lowest(b);
+    const int lowest = in_a < 0 ? in_b : in_b < 0 ? in_a : std::min(in_a, in_b);
+    for (const auto &[feature, version] : versions.rising) {
+        if (merges[feature] == Merge::Lowest && version == lowest) {
+            result.set_feature(feature, a.has_feature(feature) || b.has_feature(feature));
+        }
+    }
+}
 
 /// The features that are about machines of one architecture; of None, about machines that nothing is
 /// compiled for.
@@ -179,55 +268,19 @@ int64_t Target::maximum_buffer_size() const {
 }
 
 int Target::get_cuda_capability_lower_bound() const {
-    static const std::pair<Feature, int> capabilities[] = {
-        {CUDACapability30, 30},   {CUDACapability32, 32},  {CUDACapability35, 35},
-        {CUDACapability50, 50},   {CUDACapability61, 61},  {CUDACapability70, 70},
-        {CUDACapability75, 75},   {CUDACapability80, 80},  {CUDACapability86, 86},
-        {CUDACapability89, 89},   {CUDACapability90, 90},  {CUDACapability90a, 90},
-        {CUDACapability100, 100}, {CUDACapability120, 120}};
-    if (!has_feature(CUDA)) {
-        return -1;
-    }
-    for (const auto &[feature, capability] : capabilities) {
-        if (has_feature(feature)) {
-            return capability;
-        }
-    }
-    return 20;
+    return cuda_versions().lowest(*this);
 }
 
 int Target::get_vulkan_capability_lower_bound() const {
-    if (!has_feature(Vulkan)) {
-        return -1;
-    }
-    return has_feature(VulkanV10)   ? 10
-           : has_feature(VulkanV12) ? 12
-           : has_feature(VulkanV13) ? 13
-                                    : 10;
+    return vulkan_versions().lowest(*this);
 }
 
 int Target::get_arm_v8_lower_bound() const {
-    if (arch != ARM || bits != 64) {
-        return -1;
-    }
-    for (int minor = 0; minor <= 9; minor++) {
-        if (has_feature(Feature(ARMv8a + minor))) {
-            return 80 + minor;
-        }
-    }
-    return -1;
+    return arch == ARM && bits == 64 ? arm_versions().lowest(*this) : -1;
 }
 
 int Target::get_d3d12compute_capability_lower_bound() const {
-    if (!has_feature(D3D12Compute)) {
-        return -1;
-    }
-    for (int minor = 0; minor <= 9; minor++) {
-        if (has_feature(Feature(HLSL_SM60 + minor))) {
-            return 60 + minor;
-        }
-    }
-    return 51;
+    return hlsl_versions().lowest(*this);
 }
 
 int Target::sme_streaming_vector_bits() const {
@@ -278,13 +331,11 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
     if (arch != other.arch || bits != other.bits || os != other.os) {
         return false;
     }
-    // Implied features take part, so that avx512 with avx2 leaves avx2.
-    const Target a = with_implied_features(), b = other.with_implied_features();
     Target merged(os, arch, bits,
                   processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
     merged.vector_bits = vector_bits == other.vector_bits ? vector_bits : 0;
     for (int i = 0; i < FeatureEnd; i++) {
-        const bool in_a = a.features_[i], in_b = b.features_[i];
+        const bool in_a = features_[i], in_b = other.features_[i];
         switch (merges[i]) {
         case Merge::Both:
             merged.features_.set(i, in_a && in_b);
@@ -298,9 +349,14 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
             }
             merged.features_.set(i, in_a);
             break;
+        case Merge::Lowest:
         case Merge::Drop:
             break;
         }
+    }
+    for (const Versions *versions : {&cuda_versions(), &vulkan_versions(), &hlsl_versions(),
+                                     &arm_versions(), &hvx_versions()}) {
+        keep_lowest(*versions, *this, other, merged);
     }
     result = merged;
     return true;

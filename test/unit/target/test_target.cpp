@@ -195,9 +195,9 @@ TEST(Target, NaturalLanes) {
 TEST(Target, RuntimeForTwoTargets) {
     Target shared;
     const Target a("x86-64-linux-avx2-fma-cuda-user_context-cuda_capability_75");
-    const Target b("x86-64-linux-avx512-profile");
+    const Target b("x86-64-linux-avx2-avx512-profile");
     ASSERT_TRUE(a.get_runtime_compatible_target(b, shared));
-    EXPECT_EQ(shared.to_string(), "x86-64-linux-avx-avx2-cuda-f16c-fma-sse41");
+    EXPECT_EQ(shared.to_string(), "x86-64-linux-avx2-cuda-cuda_capability_75");
     Target other;
     ASSERT_TRUE(b.get_runtime_compatible_target(a, other));
     EXPECT_EQ(shared, other);
@@ -205,6 +205,25 @@ TEST(Target, RuntimeForTwoTargets) {
     EXPECT_FALSE(a.get_runtime_compatible_target(Target("x86-32-linux"), shared));
     EXPECT_FALSE(a.get_runtime_compatible_target(Target("x86-64-linux-debug"), shared));
     EXPECT_EQ(shared, before);
+}
+
+// Of versions, the lowest that is named; a device without one counts as its first, and a machine without one has no say.
+TEST(Target, RuntimeForTwoVersions) {
+    const auto shared = [](const char *a, const char *b) {
+        Target result;
+        EXPECT_TRUE(Target(a).get_runtime_compatible_target(Target(b), result)) << a << ", " << b;
+        return result.to_string();
+    };
+    EXPECT_EQ(
+        shared("x86-64-linux-cuda-cuda_capability_75", "x86-64-linux-cuda-cuda_capability_61"),
+        "x86-64-linux-cuda-cuda_capability_61");
+    EXPECT_EQ(shared("x86-64-linux-cuda-cuda_capability_75", "x86-64-linux-cuda"),
+              "x86-64-linux-cuda");
+    EXPECT_EQ(shared("x86-64-linux-vulkan-vk_v13", "x86-64-linux-vulkan-vk_v12"),
+              "x86-64-linux-vk_v12-vulkan");
+    EXPECT_EQ(shared("arm-64-linux-armv84a", "arm-64-linux-armv82a-armv83a"),
+              "arm-64-linux-armv82a");
+    EXPECT_EQ(shared("arm-64-linux-armv84a", "arm-64-linux"), "arm-64-linux-armv84a");
 }
 
 TEST(Target, FromEnvironment) {
