@@ -96,7 +96,7 @@ const Versions &arm_versions() {
 
 const Versions &hvx_versions() {
     static const Versions versions{Target::FeatureEnd,
-                                   -1,
+                                   60,
                                    {{Target::HVX_v62, 62},
                                     {Target::HVX_v65, 65},
                                     {Target::HVX_v66, 66},
