@@ -30,9 +30,17 @@ IntegerInfo Simplifier::info(const Expr &e) {
     if (const IntegerInfo *known = facts_.find_info(e.get())) {
         return *known;
     }
-    const IntegerInfo result = info_of_operation(e, of_operand);
+    const Let *let = e.as<Let>();
+    const IntegerInfo result = let ? info_of_let(let) : info_of_operation(e, of_operand);
     facts_.remember_info(e.get(), result);
     return result;
+}
+
+IntegerInfo Simplifier::info_of_let(const Let *op) {
+    const IntegerInfo value = info(op->value);
+    const Facts::Layer layer(facts_);
+    facts_.bind(op->name, value);
+    return info(op->body);
 }
 
 Expr Simplifier::less_by_ranges(const Expr &a, const Expr &b) {

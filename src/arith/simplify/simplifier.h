@@ -39,6 +39,7 @@ public:
 
     /// Bounds and alignment of a simplified integer expression under the current facts.
     IntegerInfo info(const Expr &e);
+    IntegerInfo info_of_let(const Let *op);
     ConstRange range(const Expr &e) {
         return info(e).range;
     }

@@ -172,6 +172,18 @@ TEST(IntegerInfo, OneTableForAllThatAsk) {
     EXPECT_EQ(alignment_of(~(x * 4)), (Alignment{4, 3}));
 }
 
+// What is known of a let is what is known of its body, with that of its value.
+TEST(Alignment, OfLets) {
+    const Expr v = Variable::make(Int(32), "v"), c = Variable::make(Int(32), "c");
+    const Expr inner = Let::make("v", x * 3 + 4, v * 3 + 4);
+    EXPECT_EQ(modulus_remainder(inner), (Alignment{9, 7}));
+    EXPECT_EQ(modulus_remainder(inner * 2 + v), (Alignment{1, 0})) << "another v";
+    SimplifyContext context;
+    context.bound("c", 0, 10);
+    EXPECT_EQ(constant_range(Let::make("v", c * c + x % 5, v + v % 3) + 1, context),
+              (ConstRange::of(1, 107)));
+}
+
 TEST(Alignment, WrappingKeepsPowersOfTwo) {
     const Expr b = Variable::make(UInt(8), "b");
     EXPECT_EQ(alignment_of(b * cast(UInt(8), 12)), (Alignment{4, 0}))
