@@ -148,11 +148,12 @@ class BufferChecks {
 public:
     BufferChecks(const Peeled &code, LowerContext &ctx)
         : ctx_(ctx), code_(code), buffers_(argument_buffers(code.body, ctx)),
-          asserts_(!ctx.target.has_feature(Target::NoAsserts)) {
+          asserts_(!ctx.target.has_feature(Target::NoAsserts)), has_elements_(any_elements()) {
     }
 
     Stmt wrap() {
-        Stmt s = code_.body;
+        Stmt s =
+            is_const_one(has_elements_) ? code_.body : IfThenElse::make(has_elements_, code_.body);
         // Where nothing asks for what is given, all is as the constraints say.
         const bool assumed = !asserts_ && ctx_.target.has_feature(Target::NoBoundsQuery);
         for (const ArgumentBuffer &b : buffers_) {
@@ -189,6 +190,19 @@ public:
 
 private:
     using Checks = std::vector<Stmt>;
+
+    /// Whether there is anything to compute: one of the outputs is not empty.
+    Expr any_elements() const {
+        Expr any = const_false();
+        for (const ArgumentBuffer &b : buffers_) {
+            Expr all = const_true();
+            for (int d = 0; d < b.dimensions; d++) {
+                all = all && b.extent(d) > 0;
+            }
+            any = b.is_output && b.shaped_as.empty() ? any || all : any;
+        }
+        return simplify(any);
+    }
 
     Stmt checked(Checks (BufferChecks::*make)(const ArgumentBuffer &), const Stmt &s) {
         Checks all;
@@ -458,8 +472,9 @@ private:
             checks.push_back(
                 check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
             Expr inside = b.required_min(d) >= b.min(d) && b.required_max(d) <= max;
-            if (!is_const_one(b.used())) {
-                inside = !b.used() || inside;
+            const Expr used = simplify(b.used() && has_elements_);
+            if (!is_const_one(used)) {
+                inside = !used || inside;
             }
             checks.push_back(
                 check(inside, "access_out_of_bounds",
@@ -600,6 +615,7 @@ private:
     const Peeled &code_;
     std::vector<ArgumentBuffer> buffers_;
     bool asserts_;
+    Expr has_elements_;
 };
 
 }  // namespace

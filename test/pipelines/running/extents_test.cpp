@@ -140,6 +140,41 @@ TEST(Empty, outputs_of_no_elements) {
     EXPECT_EQ(a.number_of_elements() + b.number_of_elements() + c.number_of_elements(), 0u);
 }
 
+// Tails that compute whole vectors need neither elements nor inputs for them.
+TEST(Empty, crops_under_tails_that_round) {
+    for (const TailStrategy tail : {TailStrategy::ShiftInwards, TailStrategy::RoundUp}) {
+        ImageParam in(Int(32), 2, "in");
+        Func g("g"), f("f");
+        g(x, y) = in(x, y);
+        f(x, y) = g(x, y) + g(x + 1, y);
+        g.compute_root();
+        f.vectorize(x, 4, tail);
+        Buffer<int> whole(20, 20);
+        whole.fill(-1);
+        in.set(whole.cropped(0, 3, 0));
+        Buffer<int> columns = whole.cropped(0, 3, 0), rows = whole.cropped(1, 20, 0);
+        f.realize(columns);
+        f.realize(rows);
+        EXPECT_TRUE(whole.all_equal(-1));
+        EXPECT_EQ(columns.dim(0).extent(), 0);
+        EXPECT_EQ(columns.dim(0).min(), 3);
+    }
+}
+
+TEST(Empty, one_of_two_outputs) {
+    Func f("f"), g("g");
+    f(x) = x * 2;
+    g(x) = x + 1;
+    g.vectorize(x, 4);
+    Buffer<int> a(4), b(16);
+    Buffer<int> no_a = a.cropped(0, 1, 0), no_b = b.cropped(0, 3, 0);
+    Pipeline both({f, g});
+    both.realize({no_a, b});
+    EXPECT_EQ(b(15), 16);
+    both.realize({no_a, no_b});
+    EXPECT_THROW(both.realize({a, no_b}), RuntimeError) << "g computes whole vectors";
+}
+
 TEST(Empty, reduction_domains) {
     Param<int> n("n");
     RDom r(0, n, "r");

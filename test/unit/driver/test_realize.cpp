@@ -150,11 +150,26 @@ TEST(Realize, InputsMustHaveMemory) {
     f(x) = in(x);
     in.set(Buffer<int32_t>(nullptr, 8));
     const std::string mistake =
-        "input image in has no memory: allocate() makes some, also where an "
-        "extent is 0; infer_input_bounds() asks which region is needed";
+        "input image in has no memory: allocate() makes some; infer_input_bounds() asks which "
+        "region is needed";
     EXPECT_RUNTIME_ERROR(f.realize({8}), mistake);
     Buffer<int32_t> out(8);
     EXPECT_RUNTIME_ERROR(f.realize(out), mistake);
+}
+
+TEST(Realize, ImagesWithoutElementsNeedNoMemory) {
+    ImageParam in(Int(32), 1, "in");
+    Func sum("sum"), f("f");
+    const RDom r(0, in.width());
+    sum() = 3;
+    sum() += in(r);
+    Buffer<int32_t> empty(0), out(4);
+    in.set(empty);
+    EXPECT_EQ(Buffer<int32_t>(sum.realize())(), 3);
+    EXPECT_EQ(empty.dim(0).extent(), 0);
+    f(x) = in(x);
+    EXPECT_RUNTIME_ERROR(f.realize(out),
+                         "input buffer in covers [0, -1] in dimension 0, must cover [0, 3]");
 }
 
 TEST(Realize, SecondTimeCompilesNothing) {
