@@ -39,6 +39,9 @@ std::vector<Domain> domains_of(const Rule &rule, size_t symbols) {
     if (rule.types & internal::floating) {
         domains.push_back({Domain::Floating, true, 64});
     }
+    if (rule.types & internal::finite) {
+        domains.push_back({Domain::Finite, true, 64});
+    }
     return domains;
 }
 

@@ -26,6 +26,9 @@ double Domain::settle(double exact) const {
 }
 
 std::vector<double> Domain::values() const {
+    if (kind == Finite) {
+        return {-3, -1.5, -1, 0, 0.25, 1, 2, 1024};
+    }
     if (kind == Floating) {
         return {-INFINITY, -3, -1.5, -1, 0, 0.25, 1, 2, 1024, INFINITY};
     }
@@ -41,6 +44,7 @@ std::vector<double> Domain::values() const {
 
 std::string Domain::name() const {
     return kind == Floating    ? "floats"
+           : kind == Finite    ? "finite floats"
            : kind == Unbounded ? "unbounded integers"
                                : (is_signed ? "int" : "uint") + std::to_string(bits);
 }
@@ -101,7 +105,7 @@ int Assignment::lanes_of(int n) const {
 
 std::optional<double> Assignment::folded(int n) const {
     const PatternNode &p = rule_.nodes[n];
-    const Domain exact{domain_.kind == Domain::Floating ? Domain::Floating : Domain::Unbounded};
+    const Domain exact{domain_.is_float() ? domain_.kind : Domain::Unbounded};
     switch (p.op) {
     case PatternOp::Wild:
     case PatternOp::Const:
@@ -133,7 +137,7 @@ bool Assignment::condition() const {
 }
 
 std::optional<double> Assignment::binary(PatternOp op, double a, double b, const Domain &d) const {
-    const bool whole = d.kind != Domain::Floating;
+    const bool whole = !d.is_float();
     const double rest = b == 0 ? 0 : a - std::fabs(b) * std::floor(a / std::fabs(b));
     switch (op) {
     case PatternOp::Add:
@@ -180,9 +184,8 @@ std::optional<double> Assignment::value(int n, int lane) const {
             domain_.settle(exact) != exact) {
             return std::nullopt;
         }
-        return domain_.kind == Domain::Floating || std::fabs(exact) < 1e15
-                   ? std::optional(domain_.settle(exact))
-                   : std::nullopt;
+        return domain_.is_float() || std::fabs(exact) < 1e15 ? std::optional(domain_.settle(exact))
+                                                             : std::nullopt;
     }
     case PatternOp::True:
         return 1;

@@ -13,10 +13,13 @@ namespace calotype::test {
 
 /// The values over which a rule is read.
 struct Domain {
-    enum Kind { Wrapping, Unbounded, Floating } kind = Unbounded;
+    enum Kind { Wrapping, Unbounded, Floating, Finite } kind = Unbounded;
     bool is_signed = true;
     int bits = 64;
 
+    bool is_float() const {
+        return kind == Floating || kind == Finite;
+    }
     /// The value of an operation in this domain.
     double settle(double exact) const;
     /// All values if they are few, else some that matter.

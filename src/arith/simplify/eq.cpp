@@ -10,7 +10,7 @@ namespace {
 
 // clang-format off
 constexpr RuleText rules[] = {
-    {integer, "x == x -> true"},
+    {integer | finite, "x == x -> true"},
     {boolean, "x == true -> x"},
     {boolean, "x == false -> !x"},
     {boolean, "x == !x -> false"},

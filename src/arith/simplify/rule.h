@@ -50,6 +50,7 @@ enum RuleTypes : uint8_t {
     boolean = 8,       ///< Bool
     floating = 16,     ///< floats, taken not to be NaN
     scalar = 32,       ///< added to others: not vectors, where the replacement is more work
+    finite = 64,  ///< floats that are taken to be neither NaN nor infinite, where that is asked for
     wrapping = narrow_int | unsigned_int,
     signed_int = exact | narrow_int,
     integer = exact | wrapping | boolean,

@@ -388,9 +388,11 @@ bool match_rule(const Rule &rule, const Expr *operands, int lanes, Bindings *bin
     if (lanes_last && !matcher.lanes(root.child[root.arity - 1], lanes)) {
         return false;
     }
+    const uint8_t types =
+        bindings->finite_floats && (rule.types & finite) ? rule.types | floating : rule.types;
     for (int16_t source : rule.value_slots) {
         const Type t = bindings->type_of(source);
-        if (!(rule.types & rule_type_of(t)) || ((rule.types & scalar) && t.is_vector())) {
+        if (!(types & rule_type_of(t)) || ((rule.types & scalar) && t.is_vector())) {
             return false;
         }
     }

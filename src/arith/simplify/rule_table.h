@@ -32,6 +32,7 @@ struct Bindings {
     Number constant[max_consts];
     int64_t lanes[max_lanes] = {};
     Type root_type;
+    bool finite_floats = false;  ///< set before matching: rules of finite floats apply
 
     Type type_of(int source) const;
 };

@@ -9,6 +9,7 @@
 #include "arith/simplify/simplifier.h"
 
 #include "arith/constant_interval.h"
+#include "arith/finite_floats.h"
 #include "arith/simplify/fold.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -94,8 +95,8 @@ bool yields_bool(NodeKind op) {
 
 }  // namespace
 
-Simplifier::Simplifier(const SimplifyContext &context)
-    : table_(RuleTable::instance()), context_(context) {
+Simplifier::Simplifier(const SimplifyContext &context, bool finite_floats)
+    : table_(RuleTable::instance()), context_(context), finite_floats_(finite_floats) {
     for (const auto &[name, range] : context.bounds) {
         auto aligned = context.alignments.find(name);
         facts_.bind(name,
@@ -330,6 +331,7 @@ Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int cou
         const Rule &rule = candidates.rules[i];
         Bindings bindings;
         bindings.root_type = type;
+        bindings.finite_floats = finite_floats_;
         if (!match_rule(rule, operands, lanes, &bindings) ||
             !condition_holds(rule, bindings, *this) || repeats_effects(rule, bindings)) {
             continue;
@@ -486,6 +488,10 @@ Stmt simplify(const Stmt &s, const SimplifyContext &context) {
     }
     Stmt result = Simplifier(context).mutate(s);
     return context.remove_dead_code ? remove_dead_code(result) : result;
+}
+
+Stmt simplify_finite(const Stmt &s) {
+    return s.defined() ? remove_dead_code(Simplifier({}, true).mutate(s)) : s;
 }
 
 bool can_prove(const Expr &condition, const SimplifyContext &context) {

@@ -13,7 +13,7 @@ namespace calotype::internal {
 
 class Simplifier final : public Mutator, private RangeOracle {
 public:
-    explicit Simplifier(const SimplifyContext &context);
+    explicit Simplifier(const SimplifyContext &context, bool finite_floats = false);
 
     using Mutator::mutate;
     Expr mutate(const Expr &e) override;
@@ -148,6 +148,7 @@ private:
 
     const RuleTable &table_;
     const SimplifyContext &context_;
+    const bool finite_floats_;
     Facts facts_;
     int depth_ = 0;
     int renamed_ = 0;

@@ -12,6 +12,8 @@ namespace calotype::internal {
 ///     let f.stride.1 = 8*1                              f[x + 8*y] = ...
 ///     f[(x - 0)*1 + (y - 0)*f.stride.1] = ...   ->
 ///
+/// Unless the target says strict_float, floats are taken to be finite: x * 0.0 is 0.
+///
 /// Requires: flat storage.
 /// Establishes: loop extents that are constant are constants.
 /// Order: right before unroll_loops and vectorize_loops, which need constant extents and work on

@@ -2,7 +2,7 @@
 #include "lower/loops/simplify_late.h"
 
 #include "arith/cse.h"
-#include "arith/simplify.h"
+#include "arith/finite_floats.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
@@ -25,9 +25,10 @@ class RefuseOverflow : public GraphVisitor {
 
 }  // namespace
 
-Stmt simplify_late(const Stmt &s, LowerContext &) {
+Stmt simplify_late(const Stmt &s, LowerContext &ctx) {
     Stmt result = remove_likelies(lower_promises(s));
-    result = simplify(result);
+    result =
+        ctx.target.has_feature(Target::StrictFloat) ? simplify(result) : simplify_finite(result);
     RefuseOverflow()(result);
     return common_subexpression_elimination(result);
 }
