@@ -321,6 +321,51 @@ TEST(Math, channels_share_functions_of_what_they_read) {
     }
 }
 
+// What parameters choose between is computed as chosen, of scalars, lanes and the channels of a pixel.
+TEST(Math, choices_by_parameters) {
+    for (const int lanes : {1, 4}) {
+        ImageParam image(Float(32), 2);
+        Param<bool> wide;
+        Param<float> gamma;
+        Var x("x"), c("c");
+        Func curve("curve"), near("near"), f("f");
+        const Expr v = image(x, c);
+        curve(x, c) = select(gamma == 1.0f, v, pow(v + 1.0f, gamma));
+        near(x, c) = image(x, c) + image(x + 1, c);
+        f(x, c) = select(wide, near(x, c) + near(x + 2, c) * near(x + 4, c) - near(x + 6, c) * 3.0f,
+                         near(x, c)) +
+                  curve(x, 0) + curve(x, 1);
+        f.bound(c, 0, 2).reorder(c, x).unroll(c);
+        if (lanes > 1) {
+            f.vectorize(x, lanes);
+        }
+        Buffer<float> values(24, 2);
+        values.for_each_element(
+            [&](int i, int channel) { values(i, channel) = float(i * 7 % 5 + channel) * 0.25f; });
+        image.set(values);
+        for (const auto &[is_wide, power] :
+             {std::pair(false, 1.0f), {true, 1.0f}, {false, 0.5f}, {true, 0.5f}}) {
+            wide.set(is_wide);
+            gamma.set(power);
+            const Buffer<float> result = f.realize({16, 2});
+            const auto curve_of = [&](int i, int channel) {
+                const float value = values(i, channel);
+                return power == 1.0f ? value : std::pow(value + 1.0f, power);
+            };
+            result.for_each_element([&](int i, int channel) {
+                const auto near_of = [&](int j) {
+                    return values(j, channel) + values(j + 1, channel);
+                };
+                const float far = near_of(i + 2) * near_of(i + 4) - near_of(i + 6) * 3.0f;
+                EXPECT_NEAR(result(i, channel),
+                            near_of(i) + (is_wide ? far : 0.0f) + curve_of(i, 0) + curve_of(i, 1),
+                            1e-4f)
+                    << i << ", " << channel << " in " << lanes << " lanes";
+            });
+        }
+    }
+}
+
 // The first step of an unrolled loop writes what all steps read.
 TEST(Math, steps_share_no_functions_of_what_they_write) {
     Var x("x");
