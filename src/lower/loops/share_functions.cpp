@@ -21,13 +21,14 @@ namespace calotype::internal {
 
 namespace {
 
-/// What takes the back end more than a few operations in a row.
+/// What takes the back end more than a few operations in a row, or is a branch in any case.
 bool is_function(const Call *op) {
-    return op && op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::asin,
-                                   Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2,
-                                   Intrinsic::sinh, Intrinsic::cosh, Intrinsic::tanh,
-                                   Intrinsic::asinh, Intrinsic::acosh, Intrinsic::atanh,
-                                   Intrinsic::exp, Intrinsic::log, Intrinsic::pow, Intrinsic::erf});
+    return op &&
+           op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::asin,
+                             Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2, Intrinsic::sinh,
+                             Intrinsic::cosh, Intrinsic::tanh, Intrinsic::asinh, Intrinsic::acosh,
+                             Intrinsic::atanh, Intrinsic::exp, Intrinsic::log, Intrinsic::pow,
+                             Intrinsic::erf, Intrinsic::if_then_else});
 }
 
 /// Stores with lets around them, and nothing else.
@@ -117,7 +118,10 @@ private:
         return op;
     }
     Expr visit(const Call *op) override {
-        return op->is_intrinsic(Intrinsic::if_then_else) ? Expr(op) : Mutator::visit(op);
+        if (uses_ && op->is_intrinsic(Intrinsic::if_then_else)) {
+            return Numbered(numbers_).visit(op);  // shared as a whole, or not at all
+        }
+        return Mutator::visit(op);
     }
 
     const Numbers &numbers_;
@@ -150,8 +154,7 @@ private:
         is_fixed_ = false;
     }
     void visit(const Call *op) override {
-        is_fixed_ = is_fixed_ && op->is_intrinsic() && op->is_pure() &&
-                    !op->is_intrinsic(Intrinsic::if_then_else);
+        is_fixed_ = is_fixed_ && op->is_intrinsic() && op->is_pure();
         Visitor::visit(op);
     }
 
@@ -247,12 +250,12 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::if_then_else)) {
-            return op;
-        }
         const Expr name =
             is_function(op) ? shared_name(Numbered(numbers_).of_operands(op)) : Expr();
-        return name.defined() ? name : Mutator::visit(op);
+        if (name.defined()) {
+            return name;
+        }
+        return op->is_intrinsic(Intrinsic::if_then_else) ? Expr(op) : Mutator::visit(op);
     }
 
     /// Undefined if it is not shared.

@@ -14,7 +14,7 @@ namespace calotype::internal {
 ///                                          f[x*2 + 1] = x.shared * 2
 ///
 /// The back end would not find them: most of these functions become branches there. What is shared reads no
-/// memory that the stores write, and is not chosen by if_then_else.
+/// memory that the stores write, and is not chosen by if_then_else; a whole if_then_else is shared as a function is.
 ///
 /// Requires: flat storage.
 /// Establishes: nothing that other passes rely on.
