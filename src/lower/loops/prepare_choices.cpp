@@ -46,7 +46,7 @@ private:
         const bool first = op->b.template as<Broadcast>() != nullptr;
         const Expr lanes = first ? op->a : op->b, limit = first ? op->b : op->a;
         if (contains_likely(op)) {
-            return op;
+            return MinMax::make(within_likely(op->a), within_likely(op->b));
         }
         const bool is_clamp = op->type.is_vector() && limit.as<Broadcast>() &&
                               !lanes.as<Broadcast>() && !contains_kind(lanes, NodeKind::Load);
@@ -55,6 +55,10 @@ private:
         }
         const Expr inner = mutate(lanes), tagged = contains_likely(inner) ? inner : likely(inner);
         return first ? MinMax::make(tagged, limit) : MinMax::make(limit, tagged);
+    }
+    /// What is tagged may be made of clamps that are not.
+    Expr within_likely(const Expr &e) {
+        return contains_likely(e) ? mutate(e) : e;
     }
     Expr visit(const Min *op) override {
         return clamp(op);

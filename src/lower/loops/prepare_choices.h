@@ -14,7 +14,8 @@ namespace calotype::internal {
 ///     ->
 ///     f[max(min(likely(ramp(x, 1, 8)), broadcast(n, 8)), broadcast(0, 8))]
 ///
-/// Choices in which something is tagged stay as they are. Lets that indices are made of are treated
+/// Clamps of what is tagged stay as they are, and clamps within that are treated likewise: a boundary condition may
+/// be asked for what the program has clamped before. Lets that indices are made of are treated
 /// likewise. Lanes that are read from memory are not: no range of a loop has them within bounds.
 ///
 /// What is likely where none of several conditions holds is so where all of their opposites do, of
