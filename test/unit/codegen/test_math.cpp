@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "ir/constants.h"
 #include "ir/language/math.h"
 #include "unit/codegen/kernel.h"
 
@@ -246,6 +247,31 @@ TEST(Math, BinaryFunctions) {
             target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
         check_binary<double>(
             target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
+    }
+}
+
+/// A scalar whose result is neither near zero nor near infinity goes through one power of two, and is not clamped; what
+/// is rare keeps the registers of the loop that calls it, such as those of sums.
+TEST(Math, RareArgumentsOfScalarsTakeNothingFromLoops) {
+    const Expr i = Variable::make(Int(32), "i");
+    const Expr x = Load::make(Float(32), "a", i, const_true(), Alignment());
+    const Expr sum = Load::make(Float(32), "out", 0, const_true(), Alignment());
+    for (const Expr &value : {exp(x), log(x)}) {
+        const Stmt add = Store::make("out", sum + value, 0, const_true(), Alignment());
+        const Stmt loop = For::make("i", 0, Load::make(Int(32), "n", 0, const_true(), Alignment()),
+                                    ForType::Serial, Partition::Auto, DeviceAPI::None, add);
+        const std::string text =
+            CompiledModule(
+                one_function(
+                    {pointer_argument("out"), pointer_argument("a"), pointer_argument("n")}, loop),
+                Target("x86-64-linux-avx2-fma"))
+                .assembly();
+        const size_t called = text.find("callq\tcalotype.");
+        ASSERT_NE(called, std::string::npos) << text;
+        const std::string function = text.substr(0, text.find("retq", called));
+        EXPECT_EQ(count(function, "(%rsp)") + count(function, "vmins") + count(function, "vmaxs"),
+                  0u)
+            << text;
     }
 }
 

@@ -107,7 +107,7 @@ Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) 
 }
 
 // The function stands by itself, as its call is almost never made: what it takes for granted to be rare does not
-// take registers and time in the loop.
+// take registers and time in the loop. It saves what it changes: the loop would keep its sums in memory otherwise.
 Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &name,
                                const std::vector<Value *> &args, const OfArguments &any) {
     Value *is_rare = special->getType()->isVectorTy() ? b_.CreateOrReduce(special) : special;
@@ -118,6 +118,7 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
         auto *type = llvm::FunctionType::get(
             float_type_, std::vector<llvm::Type *>(args.size(), float_type_), false);
         slow = f_.module().internal_function(symbol, type);
+        slow->setCallingConv(llvm::CallingConv::PreserveAll);
         slow->addFnAttr(llvm::Attribute::NoInline);
         slow->addFnAttr(llvm::Attribute::Cold);
         slow->setDoesNotAccessMemory();
@@ -134,7 +135,8 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
     auto *after = llvm::BasicBlock::Create(b_.getContext(), "usual", from->getParent());
     b_.CreateCondBr(is_rare, call, after);
     b_.SetInsertPoint(call);
-    Value *exact = b_.CreateCall(slow, args);
+    llvm::CallInst *exact = b_.CreateCall(slow, args);
+    exact->setCallingConv(slow->getCallingConv());
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
     llvm::PHINode *result = b_.CreatePHI(float_type_, 2);
@@ -180,20 +182,34 @@ Value *MathEmitter::clamp(Value *x, double low, double high) {
 Value *MathEmitter::exp_scaled(Value *x, int exponent) {
     // Beyond these limits the result is infinity or zero; NaN passes through.
     const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
-    Value *clamped = clamp(x, low_limit, high_limit);
     Power power;
-    Value *n = nearest(clamped, log2_e, &power.bits, 2 * exponent_bias() + exponent);
-    SplitConstant parts = is_double() ? ln2_64 : ln2_32;
-    Value *r = multiply_add(n, constant(-parts.high), clamped);
-    r = multiply_add(n, constant(-parts.low), r);
-    Value *p = kernel(r, table::exp32, table::exp64);
-    p = multiply_add(b_.CreateFMul(r, r), p, r);
-    power.n = exponent ? b_.CreateFAdd(n, constant(exponent)) : n;
+    Value *p =
+        exp_less_one(clamp(x, low_limit, high_limit), 2 * exponent_bias() + exponent, &power);
+    power.n = exponent ? b_.CreateFAdd(power.n, constant(exponent)) : power.n;
     return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(low_limit)));
 }
 
+// x = n log(2) + r, and exp(r) - 1.
+Value *MathEmitter::exp_less_one(Value *x, int bias, Power *power) {
+    power->n = nearest(x, log2_e, &power->bits, bias);
+    SplitConstant parts = is_double() ? ln2_64 : ln2_32;
+    Value *r = multiply_add(power->n, constant(-parts.high), x);
+    r = multiply_add(power->n, constant(-parts.low), r);
+    return multiply_add(b_.CreateFMul(r, r), kernel(r, table::exp32, table::exp64), r);
+}
+
+// Of a scalar a branch costs less than the operations that only results near zero and infinity need: most need one
+// power of two, whose bits go once to a register for integers and back. Of lanes one such would cost all of them.
 Value *MathEmitter::exp(Value *x) {
-    return exp_scaled(x, 0);
+    if (type_.is_vector()) {
+        return exp_scaled(x, 0);
+    }
+    Power power;
+    Value *p = exp_less_one(x, exponent_bias(), &power);
+    Value *scale = from_bits(b_.CreateShl(power.bits, mantissa_bits()));
+    Value *is_normal = b_.CreateFCmpOLT(absolute(x), constant(is_double() ? 708.0 : 87.0));
+    return unless_any(b_.CreateNot(is_normal), multiply_add(p, scale, scale), "exp", {x},
+                      [&](const std::vector<Value *> &args) { return exp_scaled(args[0], 0); });
 }
 
 bool MathEmitter::split_by_instructions(Value *x, Value **m, Value **e) {

@@ -88,6 +88,7 @@ private:
     struct Power {
         Value *n, *bits;
     };
+    Value *exp_less_one(Value *x, int bias, Power *power);
     Value *exp2_less_one(Value *x, Value *low, int bias, Power *power);
     Value *scale_one_plus(Value *x, const Power &power, Value *is_zero);
     Value *clamp(Value *x, double low, double high);
