@@ -5,6 +5,7 @@
 // in front of the first store, after the numbers that they need.
 #include "lower/loops/share_functions.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -30,6 +31,97 @@ bool is_function(const Call *op) {
                              Intrinsic::atanh, Intrinsic::exp, Intrinsic::log, Intrinsic::pow,
                              Intrinsic::erf, Intrinsic::if_then_else});
 }
+
+/// Several such functions of different scalars are computed as lanes of one vector: they are the same there, and take
+/// about as long as one of them.
+bool has_lanes(const Call *op) {
+    return is_function(op) && !op->is_intrinsic(Intrinsic::if_then_else) && op->type.is_scalar() &&
+           op->type.is_float() && op->type.bits() >= 32;
+}
+
+/// Lets as they are put in front of a sequence, outermost first.
+using Lets = std::vector<std::pair<std::string, Expr>>;
+
+/// Puts functions of scalars that do not need each other together.
+class Pack {
+public:
+    explicit Pack(LowerContext &ctx) : ctx_(ctx) {
+    }
+
+    /// In rounds: what needs no function that is left, then the functions that need no other.
+    Lets run(const Lets &lets) {
+        std::vector<std::vector<const Lets::value_type *>> rounds;
+        for (const auto &let : lets) {
+            int round = 0;
+            for (const std::string &name : free_variables(let.second)) {
+                const auto known = ready_.find(name);
+                round = known == ready_.end() ? round : std::max(round, known->second);
+            }
+            rounds.resize(std::max(rounds.size(), size_t(round) + 1));
+            rounds[round].push_back(&let);
+            ready_[let.first] = round + has_lanes(let.second.as<Call>());
+        }
+        for (const auto &round : rounds) {
+            place(round);
+        }
+        return std::move(placed_);
+    }
+
+private:
+    void place(const std::vector<const Lets::value_type *> &round) {
+        std::map<std::pair<Intrinsic, int>, std::vector<const Lets::value_type *>> functions;
+        for (const auto *let : round) {
+            const Call *call = let->second.as<Call>();
+            if (has_lanes(call)) {
+                functions[{call->intrinsic, call->type.bits()}].push_back(let);
+            } else {
+                placed_.push_back(*let);
+            }
+        }
+        for (const auto &[kind, alike] : functions) {
+            const size_t most = size_t(std::max(ctx_.target.natural_lanes(kind.second, true), 1));
+            for (size_t i = 0; i < alike.size(); i += most) {
+                place_as_lanes(
+                    {alike.begin() + i, alike.begin() + std::min(i + most, alike.size())});
+            }
+        }
+    }
+
+    void place_as_lanes(const std::vector<const Lets::value_type *> &alike) {
+        if (alike.size() == 1) {
+            placed_.push_back(*alike[0]);
+            return;
+        }
+        size_t lanes = 2;
+        while (lanes < alike.size()) {
+            lanes *= 2;
+        }
+        const Call *first = alike[0]->second.as<Call>();
+        std::vector<Expr> args;
+        for (size_t i = 0; i < first->args.size(); i++) {
+            std::vector<Expr> of_lanes;
+            for (size_t lane = 0; lane < lanes; lane++) {  // the last one fills up
+                const auto *let = alike[std::min(lane, alike.size() - 1)];
+                of_lanes.push_back(let->second.as<Call>()->args[i]);
+            }
+            const bool is_one = std::all_of(of_lanes.begin(), of_lanes.end(),
+                                            [&](const Expr &e) { return equal(e, of_lanes[0]); });
+            args.push_back(is_one ? Broadcast::make(of_lanes[0], int(lanes))
+                                  : Shuffle::make_concat(of_lanes));
+        }
+        const Type type = first->type.with_lanes(int(lanes));
+        const std::string all = ctx_.names.unique(alike[0]->first + ".lanes");
+        placed_.emplace_back(all, Call::make(type, first->intrinsic, args));
+        for (size_t lane = 0; lane < alike.size(); lane++) {
+            const Expr value = Shuffle::make_extract_element(Variable::make(type, all), int(lane));
+            placed_.emplace_back(alike[lane]->first, value);
+        }
+    }
+
+    LowerContext &ctx_;
+    std::map<std::string, int> ready_;  ///< the round in which what needs the name can be placed
+    Lets placed_;
+};
 
 /// Stores with lets around them, and nothing else.
 class Sequence : public Visitor {
@@ -174,8 +266,15 @@ public:
         walk(s, nullptr);
         Numbered::Uses uses;
         walk(s, &uses);
+        std::map<Intrinsic, int> alike;
         for (const auto &[call, count] : uses) {
-            if (count > 1 && IsFixed::ask(call, written_, numbers_)) {
+            const Call *op = call.as<Call>();
+            alike[op->intrinsic] += has_lanes(op) && IsFixed::ask(call, written_, numbers_);
+        }
+        for (const auto &[call, count] : uses) {
+            const Call *op = call.as<Call>();
+            const bool moves = count > 1 || (has_lanes(op) && alike[op->intrinsic] > 1);
+            if (moves && IsFixed::ask(call, written_, numbers_)) {
                 shared_.emplace(call, std::string());
             }
         }
@@ -183,7 +282,7 @@ public:
             return s;
         }
         const Stmt result = mutate(s);
-        return wrap_in_lets(lets_, result);
+        return wrap_in_lets(Pack(ctx_).run(lets_), result);
     }
 
 private:
@@ -305,7 +404,7 @@ private:
     std::map<Expr, std::string, ExprDeepLess>
         shared_;                    ///< what occurs twice; without a name until one is needed
     std::set<std::string> placed_;  ///< numbers that stand in front of the sequence
-    std::vector<std::pair<std::string, Expr>> lets_;  ///< all that stands there, in order
+    Lets lets_;                     ///< all that stands there, in order
 };
 
 class ShareAll : public StmtMutator {
