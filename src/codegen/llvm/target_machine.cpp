@@ -129,7 +129,7 @@ void optimize(llvm::Module &module, const Target &target) {
     // Which loops become vectors or are unrolled is what the schedule says, but for the shortest.
     tuning.LoopVectorization = loop_opt;
     tuning.LoopInterleaving = loop_opt;
-    tuning.SLPVectorization = !getenv("NOSLP");
+    tuning.SLPVectorization = true;
     tuning.LoopUnrolling = loop_opt;
     tuning.ForgetAllSCEVInLoopUnroll = true;
     // Sums that an unrolled body adds to hundreds of times stay in registers.
