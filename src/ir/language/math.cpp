@@ -182,14 +182,16 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return result;
 }
 
+/// x - n * part, which is joined to nothing else.
+Expr less_strictly(const Expr &x, const Expr &n, float part) {
+    const Type t = x.type();
+    const Expr product = Call::make(t, Intrinsic::strict_mul, {n, make_const(t, double(part))});
+    return Call::make(t, Intrinsic::strict_sub, {x, product});
+}
+
 /// x - n * (high + low), where n * high is exact: in this order, whatever is done with x.
 Expr reduced(const Expr &x, const Expr &n, float high, float low) {
-    const Type t = x.type();
-    const auto less = [&](const Expr &from, float part) {
-        const Expr product = Call::make(t, Intrinsic::strict_mul, {n, make_const(t, double(part))});
-        return Call::make(t, Intrinsic::strict_sub, {from, product});
-    };
-    return less(less(x, high), low);
+    return less_strictly(less_strictly(x, n, high), n, low);
 }
 
 /// sin(y) * (-1)^k, where y is x less k half turns, of at most a quarter turn in size. `half_turns`
@@ -243,7 +245,8 @@ Expr fast_exp(const Expr &x) {
     const Type i32 = Int(32, x.type().lanes());
     const Expr limited = clamp(x, -87.4f, 89.5f);
     const Expr n = round(limited * 1.44269504f);
-    const Expr r = reduced(limited, n, 0.693359375f, -2.12194440e-4f);
+    // The first product is exact, so it may be fused; nothing else can be done with what was limited.
+    const Expr r = less_strictly(limited - n * 0.693359375f, n, -2.12194440e-4f);
     const Expr two_exp_r =
         polynomial(r, {2.0000002384185791f, 1.9999994039535522f, 0.99997788667678833f,
                        0.33335149288177490f, 0.08383086323738098f, 0.01659528911113739f});

@@ -250,6 +250,14 @@ TEST(Math, BinaryFunctions) {
     }
 }
 
+// Of the two steps to what is left of the operand, the one whose product is exact is one operation.
+TEST(Math, FastExponentialsFuseWhatIsExact) {
+    const std::string text = assembly("x86-64-linux-avx2-fma", fast_exp(load(Float(32, 8), "a")));
+    EXPECT_EQ(count(text, "vmulps"), 4u)
+        << text;  // by 1 / log(2), of the second step, a square, and by 2^n
+    EXPECT_EQ(count(text, "vsubps") + count(text, "vaddps"), 1u) << text;
+}
+
 /// A scalar whose result is neither near zero nor near infinity goes through one power of two, and is not clamped; what
 /// is rare keeps the registers of the loop that calls it, such as those of sums.
 TEST(Math, RareArgumentsOfScalarsTakeNothingFromLoops) {
