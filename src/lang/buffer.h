@@ -71,9 +71,6 @@ class Buffer : public internal::BufferViews<T, Dims> {
     static Type own_type() {
         return Type(static_calotype_type());
     }
-    Buffer(Untyped &&b, const std::string &name) : Base(std::move(b), name) {
-        check_convertible(runtime_type(), Dims);
-    }
     // With no bits where T is void: any type will do.
     static calotype_type_t runtime_type() {
         return has_static_calotype_type ? static_calotype_type() : calotype_type_t();
@@ -102,7 +99,8 @@ public:
     /// Shares the memory of a Runtime::Buffer.
     template<typename T2, int D2, int S2>
     Buffer(const Runtime::Buffer<T2, D2, S2> &b, const std::string &name = "")
-        : Buffer(internal::untyped_copy(b), name) {
+        : Base(internal::untyped_copy(b), name) {
+        check_convertible(runtime_type(), Dims);
     }
     /// A handle to an existing image, as the data of a parameter.
     explicit Buffer(const internal::Image &image) : Base(image) {

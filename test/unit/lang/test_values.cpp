@@ -115,6 +115,16 @@ TEST(Buffer, copies_share_the_elements) {
     EXPECT_EQ(a(1, 2), 5);
 }
 
+TEST(Buffer, sizes_in_braces_and_a_name) {
+    const int width = 4;
+    const Buffer<int> image({width, 3}, "image"), volume({width, 3, 2}, "volume");
+    EXPECT_EQ(image.name(), "image");
+    EXPECT_EQ(volume.dim(2).extent(), 2);
+    const Buffer<int> taken(Runtime::Buffer<>(calotype_type_of<int>(), 5), "taken");
+    EXPECT_EQ(taken.name(), "taken");
+    EXPECT_EQ(taken.dim(0).extent(), 5);
+}
+
 TEST(Buffer, views) {
     Buffer<int> a(4, 5);
     a.for_each_element([&](int i, int j) { a(i, j) = 10 * i + j; });
