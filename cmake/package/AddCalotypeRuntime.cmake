@@ -12,8 +12,8 @@
 # has one however many of its libraries use it.
 #
 # With the parameters runtime_prefixes.export=<prefix> and runtime_prefixes.internal=<prefix> it is a
-# runtime of its own under other names, which the generator FROM writes; libraries for it have the
-# parameter runtime_prefixes.import=<prefix>.
+# runtime of its own under other names, which the generator FROM writes, or one made for that; libraries
+# for it have the parameter runtime_prefixes.import=<prefix>.
 function(add_calotype_runtime TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "USE_SHARED_RUNTIME;NO_DEFAULT_TARGETS;NO_THREADS;NO_DL_LIBS" "FILE_BASE_NAME;OUTPUT_DIR;FROM"
@@ -35,13 +35,13 @@ endfunction()
 
 # In the scope of add_calotype_runtime.
 macro(_calotype_prefixed_runtime)
-    if(NOT ARG_FROM)
-        message(FATAL_ERROR "add_calotype_runtime(${TARGET}): ${prefixes} needs FROM <generator>, which "
-            "writes the runtime under other names")
-    endif()
     if(ARG_USE_SHARED_RUNTIME)
         message(FATAL_ERROR "add_calotype_runtime(${TARGET}): ${prefixes} is for a static runtime, "
             "USE_SHARED_RUNTIME asks for the shared one")
+    endif()
+    if(NOT ARG_FROM)
+        _calotype_runtime_writer()
+        set(ARG_FROM calotype_runtime_writer)
     endif()
     if(NOT ARG_OUTPUT_DIR)
         set(ARG_OUTPUT_DIR "${CMAKE_CURRENT_BINARY_DIR}")
@@ -60,3 +60,12 @@ macro(_calotype_prefixed_runtime)
     get_target_property(includes Calotype::Runtime INTERFACE_INCLUDE_DIRECTORIES)
     target_include_directories(${TARGET} SYSTEM INTERFACE ${includes})
 endmacro()
+
+# A program like those of generators, without any.
+function(_calotype_runtime_writer)
+    if(NOT TARGET calotype_runtime_writer)
+        file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/calotype_runtime_writer.cpp" CONTENT "\n")
+        add_calotype_generator(calotype_runtime_writer
+            SOURCES "${PROJECT_BINARY_DIR}/calotype_runtime_writer.cpp")
+    endif()
+endfunction()

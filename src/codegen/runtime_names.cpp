@@ -12,7 +12,6 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "support/error.h"
-#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -72,9 +71,9 @@ void add_names_of(const llvm::object::ObjectFile &object, const std::string *exp
             continue;
         }
         const std::string name = checked(symbol.getName()).str();
-        if (starts_with(name, std::string(runtime_prefix))) {
+        if (name.starts_with(runtime_prefix)) {
             if (exported) {
-                names[name] = *exported + name.substr(runtime_prefix.size());
+                names[name] = name_with_prefix(name, *exported);
             }
         } else if (internal && name.find("calotype") != std::string::npos) {
             names[name] = *internal + name;  // of C++: what else there is belongs to the language
@@ -104,11 +103,14 @@ const std::string *prefix_of_calls(const RuntimeNamespaceMap &prefixes, const Ta
                                                                 : RuntimeLinkage::Export);
 }
 
+std::string name_with_prefix(const std::string &name, const std::string &prefix) {
+    return name.starts_with(runtime_prefix) ? prefix + name.substr(runtime_prefix.size()) : name;
+}
+
 void rename_runtime_calls(llvm::Module &module, const std::string &prefix) {
     for (llvm::GlobalValue &value : module.global_values()) {
-        const std::string name = value.getName().str();
-        if (value.isDeclaration() && starts_with(name, std::string(runtime_prefix))) {
-            value.setName(prefix + name.substr(runtime_prefix.size()));
+        if (value.isDeclaration()) {
+            value.setName(name_with_prefix(value.getName().str(), prefix));
         }
     }
 }

@@ -20,6 +20,9 @@ namespace calotype::internal {
 /// prefix cannot begin a name.
 const std::string *prefix_of_calls(const RuntimeNamespaceMap &prefixes, const Target &target);
 
+/// "pmalloc" of "calotype_malloc" and "p"; names that are none of the runtime's stay as they are.
+std::string name_with_prefix(const std::string &name, const std::string &prefix);
+
 /// Renames what the module takes from the runtime.
 void rename_runtime_calls(llvm::Module &module, const std::string &prefix);
 

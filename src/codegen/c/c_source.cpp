@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A lowered module as one C++17 file that needs nothing but the runtime to link with.
+#include <regex>
 #include <sstream>
 
 #include "codegen/c/c_writer.h"
@@ -204,6 +205,29 @@ void check_linked_functions(const LoweredModule &module) {
     }
 }
 
+/// Macros by which calls of the runtime have the prefix of the module in their names.
+std::string names_with_prefix(const CFile &file) {
+    const std::string *prefix = prefix_of_calls(file.module.runtime_prefixes, file.target);
+    if (!prefix) {
+        return "";
+    }
+    std::set<std::string> names;
+    const std::string preamble = c_preamble;
+    const std::regex function("\\b(calotype_\\w+)\\(");
+    for (std::sregex_iterator i(preamble.begin(), preamble.end(), function), end; i != end; ++i) {
+        names.insert((*i)[1]);
+    }
+    for (const auto &entry : file.externs) {
+        names.insert(entry.first);
+    }
+    std::string macros;
+    for (const std::string &name : names) {
+        const std::string renamed = name_with_prefix(name, *prefix);
+        macros += renamed == name ? "" : "#define " + name + " " + renamed + "\n";
+    }
+    return macros;
+}
+
 }  // namespace
 
 std::string c_source_text(const LoweredModule &module, const Target &target) {
@@ -211,11 +235,6 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         << "pipeline " << module.name << " has kernels for "
         << to_string(module.device_modules[0].api)
         << ", which C++ source cannot hold: compile it to an object or a static library";
-    const std::string *prefix = prefix_of_calls(module.runtime_prefixes, target);
-    user_assert(!prefix) << "pipeline " << module.name
-                         << " calls the runtime by names with the prefix '" << *prefix
-                         << "', which C++ source does not do: compile it to an object or a "
-                         << "static library";
     check_linked_functions(module);
     CFile file{module, target, {}, {}, {}, 0};
     std::ostringstream functions, out;
@@ -229,8 +248,8 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         write_function(functions, file, f, embedded);
     }
     out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
-        << (is_strict(module, target) ? without_contraction : "") << c_preamble
-        << "\nextern \"C\" {\n";
+        << names_with_prefix(file) << (is_strict(module, target) ? without_contraction : "")
+        << c_preamble << "\nextern \"C\" {\n";
     for (const auto &[name, prototype] : file.externs) {
         if (!in_preamble(name)) {
             out << prototype << "\n";

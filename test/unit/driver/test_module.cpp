@@ -360,7 +360,8 @@ TEST(Modules, HaveAConceptualStatement) {
     Func f("conceptual");
     f(x) = x;
     Module m = f.compile_to_module({}, "conceptual", host);
-    EXPECT_NE(to_string(m.get_conceptual_stmt()).find("conceptual(conceptual.s0.x) = "), std::string::npos)
+    EXPECT_NE(to_string(m.get_conceptual_stmt()).find("conceptual(conceptual.s0.x) = "),
+              std::string::npos)
         << to_string(m.get_conceptual_stmt());
     const Stmt nothing = internal::Evaluate::make(0);
     m.set_conceptual_code_stmt(nothing);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "codegen/emit.h"
 #include "driver/module.h"
 #include "driver/output_plan.h"
 #include "harness/expect_error.h"
@@ -42,16 +43,52 @@ bool has(const std::string &text, const std::string &word) {
 
 const Target host = get_host_target();
 
+/// The names that the library's objects define for others (true), or only want (false), by nm.
+std::map<std::string, bool> names_of(const std::string &library) {
+    const TemporaryDirectory folder;
+    const std::string file = folder.path() + "/library.a";
+    internal::write_file_atomically(file, library);
+    const std::string listing = folder.path() + "/names";
+    EXPECT_EQ(std::system(("nm -g '" + file + "' > '" + listing + "'").c_str()), 0);
+    std::map<std::string, bool> names;
+    std::ifstream lines(listing);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t space = line.rfind(' ');
+        if (space != std::string::npos && space > 0) {
+            names[line.substr(space + 1)] |=
+                std::string("Uvw").find(line[space - 1]) == std::string::npos;
+        }
+    }
+    return names;
+}
+
 TEST(RuntimePrefixes, CallsHaveThatOfImportsOrOfExports) {
     Pipeline p = pipeline("called");
-    p.apply_runtime_prefixes(
-        host, RuntimeNamespaceMap{{RuntimeLinkage::Import, "in_"}, {RuntimeLinkage::Export, "out_"}});
+    p.apply_runtime_prefixes(host, RuntimeNamespaceMap{{RuntimeLinkage::Import, "in_"},
+                                                       {RuntimeLinkage::Export, "out_"}});
     const std::string without = llvm_assembly(p, "-no_runtime");
     EXPECT_TRUE(has(without, "@in_malloc(")) << without;
     const std::string with = llvm_assembly(p, "");
     EXPECT_TRUE(has(with, "@out_malloc("));
     for (const std::string &text : {without, with}) {
         EXPECT_FALSE(has(text, "@calotype_"));
+    }
+}
+
+TEST(RuntimePrefixes, SourcesHaveThemAsMacros) {
+    Pipeline p = pipeline("written");
+    p.apply_runtime_prefixes(host, RuntimeNamespaceMap{{RuntimeLinkage::Import, "in_"}});
+    const TemporaryDirectory folder;
+    const std::string source = folder.path() + "/p.cpp", object = folder.path() + "/p.o";
+    p.compile_to_c(source, {}, "p", host.with_feature(Target::NoRuntime));
+    ASSERT_EQ(std::system(("c++ -std=c++17 -w -c '" + source + "' -o '" + object + "'").c_str()),
+              0);
+    const auto names =
+        names_of(internal::make_static_library({{"p.o", internal::read_file(object)}}));
+    EXPECT_TRUE(names.count("in_malloc"));
+    EXPECT_TRUE(names.at("p"));
+    for (const auto &entry : names) {
+        EXPECT_FALSE(has(entry.first, "calotype_")) << entry.first;
     }
 }
 
@@ -82,25 +119,6 @@ TEST(RuntimePrefixes, AModuleHasThoseOfItsPipeline) {
     EXPECT_TRUE(has(object, "other_malloc"));
     EXPECT_FALSE(has(object, "calotype_malloc"));
     EXPECT_EQ(Module("m", host, {}, prefixes).get_runtime_prefixes_map(), prefixes);
-}
-
-/// The names that the library's objects define for others (true), or only want (false), by nm.
-std::map<std::string, bool> names_of(const std::string &library) {
-    const TemporaryDirectory folder;
-    const std::string file = folder.path() + "/library.a";
-    internal::write_file_atomically(file, library);
-    const std::string listing = folder.path() + "/names";
-    EXPECT_EQ(std::system(("nm -g '" + file + "' > '" + listing + "'").c_str()), 0);
-    std::map<std::string, bool> names;
-    std::ifstream lines(listing);
-    for (std::string line; std::getline(lines, line);) {
-        const size_t space = line.rfind(' ');
-        if (space != std::string::npos && space > 0) {
-            names[line.substr(space + 1)] |= std::string("Uvw").find(line[space - 1]) ==
-                                             std::string::npos;
-        }
-    }
-    return names;
 }
 
 TEST(RuntimePrefixes, ALibrarySharesNoNameWithAnother) {
@@ -150,15 +168,8 @@ TEST(RuntimePrefixes, WhatIsRefused) {
                              "runtime prefix '" + std::string(wrong) +
                                  "' (import) cannot begin a name in C");
     }
-    EXPECT_COMPILE_ERROR(
-        internal::standalone_runtime(host, {{RuntimeLinkage::Internal, "9"}}),
-        "runtime prefix '9' (internal) cannot begin a name in C");
-    p.apply_runtime_prefixes(host, in);
-    const TemporaryDirectory folder;
-    EXPECT_COMPILE_ERROR(p.compile_to_c(folder.path() + "/p.c", {}, "p",
-                                        Target("x86-64-linux-no_runtime")),
-                         "pipeline p calls the runtime by names with the prefix 'in_', which C++ "
-                         "source does not do: compile it to an object or a static library");
+    EXPECT_COMPILE_ERROR(internal::standalone_runtime(host, {{RuntimeLinkage::Internal, "9"}}),
+                         "runtime prefix '9' (internal) cannot begin a name in C");
 }
 
 }  // namespace
