@@ -121,7 +121,8 @@ public:
      * is a bounds query. */
     /**@{*/
     template<typename... Args, typename = IfInts<Args...>>
-    Buffer(calotype_type_t t, int first, Args... rest) : Buffer(t, {first, int(rest)...}) {
+    Buffer(calotype_type_t t, int first, Args... rest)
+        : Buffer(t, std::vector<int>{first, int(rest)...}) {
     }
     explicit Buffer(int first) : Buffer(std::vector<int>{first}) {
     }
