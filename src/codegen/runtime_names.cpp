@@ -81,11 +81,8 @@ void add_names_of(const llvm::object::ObjectFile &object, const std::string *exp
     }
 }
 
-std::string with_names(const std::string &file, const std::string &bytes, const NewNames &names) {
-    llvm::objcopy::ConfigManager config;
-    for (const auto &[from, to] : names) {
-        config.Common.SymbolsToRename[from] = to;
-    }
+std::string copied(const std::string &file, const std::string &bytes,
+                   const llvm::objcopy::ConfigManager &config) {
     const auto object = read_object(file, bytes);
     llvm::SmallVector<char, 0> out;
     llvm::raw_svector_ostream stream(out);
@@ -125,8 +122,12 @@ rename_runtime(std::vector<std::pair<std::string, std::string>> objects,
     for (const auto &[file, bytes] : objects) {
         add_names_of(*read_object(file, bytes), exported, internal, names);
     }
+    llvm::objcopy::ConfigManager config;
+    for (const auto &[from, to] : names) {
+        config.Common.SymbolsToRename[from] = to;
+    }
     for (auto &[file, bytes] : objects) {
-        bytes = with_names(file, bytes, names);
+        bytes = copied(file, bytes, config);
     }
     return objects;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running pipelines in this process.
-#include <deque>
-
 #include "driver/callable.h"
 #include "driver/pipeline_state.h"
 #include "lang/func.h"
@@ -110,11 +108,7 @@ calotype_buffer_t with_address(const calotype_buffer_t &empty) {
     return result;
 }
 
-bool is_empty_image(const InferredArgument &input) {
-    if (!input.arg.is_buffer()) {
-        return false;
-    }
-    const auto *b = static_cast<const calotype_buffer_t *>(address_of_input(input));
+bool is_empty_image(const calotype_buffer_t *b) {
     return b->is_bounds_query() && b->number_of_elements() == 0;
 }
 
@@ -123,15 +117,16 @@ void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserC
          const std::vector<calotype_buffer_t *> &outputs) {
     JitRun run(context, handlers);
     CallArguments args(run);
-    std::deque<calotype_buffer_t> images;
+    std::vector<calotype_buffer_t> empty_images;  // they stay where they are until the call
     for (const InferredArgument &input : compiled.inputs) {
-        if (is_empty_image(input)) {
-            const auto *b = static_cast<const calotype_buffer_t *>(address_of_input(input));
-            images.push_back(with_address(*b));
-            args.add(&images.back());
-        } else {
-            args.add(address_of_input(input));
+        const void *address = address_of_input(input);
+        const auto *image = static_cast<const calotype_buffer_t *>(address);
+        if (input.arg.is_buffer() && is_empty_image(image)) {
+            empty_images.reserve(compiled.inputs.size());
+            empty_images.push_back(with_address(*image));
+            address = &empty_images.back();
         }
+        args.add(address);
     }
     for (calotype_buffer_t *b : outputs) {
         args.add(b);
@@ -144,9 +139,9 @@ std::shared_ptr<const CompiledPipeline> compile_to_run(const Pipeline &pipeline,
                                                        const Target &target) {
     std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(pipeline, target);
     for (const InferredArgument &input : compiled->inputs) {
-        if (input.arg.is_buffer() && !is_empty_image(input)) {
+        if (input.arg.is_buffer()) {
             const auto *b = static_cast<const calotype_buffer_t *>(address_of_input(input));
-            runtime_error_if(b->is_bounds_query())
+            runtime_error_if(b->is_bounds_query() && !is_empty_image(b))
                 << "input image " << input.arg.name << " has no memory: allocate() makes some; "
                 << "infer_input_bounds() asks which region is needed";
         }
