@@ -15,6 +15,7 @@
         ct.main()
 """
 
+import enum
 import sys
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -85,7 +86,8 @@ class _Member:
 
 
 class GeneratorParam(_Member):
-    """A value fixed when the generator runs: a bool, int, float, str or Type, as the default is."""
+    """A value fixed when the generator runs, as the default is: a bool, int, float, str, Type or member of an
+    enum, which the command line and CMake give by its name."""
 
     _kind = "param"
 
@@ -93,6 +95,8 @@ class GeneratorParam(_Member):
         self._default = _plain(default)
 
     def _parse(self, text: str) -> Any:
+        if isinstance(self._default, enum.Enum):
+            return type(self._default)[text]
         if isinstance(self._default, bool):
             return text == "true"
         if isinstance(self._default, (int, float)):
@@ -182,6 +186,8 @@ def active_generator_context() -> GeneratorContext:
 
 def _param_text(name: str, value: Any) -> str:
     value = _plain(value)
+    if isinstance(value, enum.Enum):
+        return str(value.name)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

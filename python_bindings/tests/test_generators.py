@@ -3,6 +3,7 @@
 
 import array
 import dataclasses
+import enum
 import os
 import subprocess
 import sys
@@ -129,6 +130,54 @@ def test_generator_params_of_numpy():
 
     with pytest.raises(ct.CompileError, match="'number' has the default .* which does not fit in int64"):
         OfALargeNumber.call()
+
+
+def test_parameters_of_an_enum():
+    class Border(enum.Enum):
+        clamp = "repeat the edge"
+        zero = "zeros"
+        none = zero
+
+    class Level(enum.IntEnum):
+        low = 3
+        high = 7
+
+    class Parts(enum.Flag):
+        left = 1
+        right = 2
+
+    seen = []
+
+    @ct.generator(name="of_an_enum")
+    class OfAnEnum:
+        border = ct.GeneratorParam(Border.clamp)
+        level = ct.GeneratorParam(Level.high)
+        part = ct.GeneratorParam(Parts.left)
+        out = ct.OutputBuffer(int, 1)
+
+        def generate(self):
+            seen.append((self.border, self.level, self.part))
+            self.out[x] = x + self.level
+
+    OfAnEnum.call()
+    OfAnEnum.call(generator_params={"border": Border.zero, "level": Level.low, "part": "right"})
+    OfAnEnum.call(generator_params={"border": "clamp", "level": "low"})
+    assert seen == [
+        (Border.clamp, Level.high, Parts.left),
+        (Border.zero, Level.low, Parts.right),
+        (Border.clamp, Level.low, Parts.left),
+    ]
+    for wrong in ("Clamp", 7, Parts.left | Parts.right, "none"):
+        with pytest.raises(ct.CompileError, match="'border'.* is none of clamp, zero"):
+            OfAnEnum.call(generator_params={"border": wrong})
+
+    @ct.generator(name="of_two_members")
+    class OfTwoMembers:
+        part = ct.GeneratorParam(Parts.left | Parts.right)
+        out = ct.OutputBuffer(int, 1)
+
+    with pytest.raises(ct.CompileError, match="'part' has the default .*no single member of its enum"):
+        OfTwoMembers.call()
 
 
 def test_generators_know_their_autoscheduler():

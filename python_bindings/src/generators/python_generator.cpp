@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "python_generator.h"
 
+#include <map>
+
 #include "func_args.h"
 
 namespace calotype::python {
@@ -21,7 +23,27 @@ using calotype::internal::ScalarLimits;
 
 thread_local PyObject *current_declarations = nullptr;
 
+bool is_member_of_enum(nb::handle value) {
+    return nb::isinstance(value, nb::module_::import_("enum").attr("Enum"));
+}
+
+/// Of the members of the default's enum by their names; the value is a place among these.
+std::unique_ptr<GeneratorParamBase> make_enum_param(const std::string &name, nb::handle value) {
+    std::map<std::string, int> members;
+    for (nb::handle member : value.type()) {
+        members.emplace(nb::cast<std::string>(member.attr("name")), int(members.size()));
+    }
+    const auto chosen = members.find(nb::cast<std::string>(nb::str(value.attr("name"))));
+    user_assert(chosen != members.end())
+        << "generator parameter '" << name << "' has the default " << describe(value)
+        << ", which is no single member of its enum";
+    return std::make_unique<calotype::internal::EnumParam<int>>(name, chosen->second, members);
+}
+
 std::unique_ptr<GeneratorParamBase> make_param(const std::string &name, nb::handle value) {
+    if (is_member_of_enum(value)) {
+        return make_enum_param(name, value);
+    }
     if (PyBool_Check(value.ptr())) {
         return std::make_unique<GeneratorParam<bool>>(name, nb::cast<bool>(value));
     }
@@ -41,7 +63,7 @@ std::unique_ptr<GeneratorParamBase> make_param(const std::string &name, nb::hand
     }
     user_assert(is_type_like(value))
         << "generator parameter '" << name << "' has the default " << describe(value)
-        << ", must be a bool, int, float, str or Type";
+        << ", must be a bool, int, float, str, Type or member of an enum";
     return std::make_unique<GeneratorParam<Type>>(name, to_type(value));
 }
 
