@@ -56,7 +56,8 @@ std::vector<DeviceKernelCode> kernel_codes(const DeviceModule &module, Capabilit
 }
 
 std::vector<KernelFacts> facts_of(const std::vector<DeviceKernelCode> &kernels,
-                                  const Assembly &assembly, Capability capability) {
+                                  const std::string &ptx, const Assembly &assembly,
+                                  Capability capability) {
     std::vector<KernelFacts> facts;
     for (const DeviceKernelCode &kernel : kernels) {
         KernelFacts f;
@@ -68,6 +69,7 @@ std::vector<KernelFacts> facts_of(const std::vector<DeviceKernelCode> &kernels,
     }
     read_cubin_facts(assembly.cubin, facts);
     read_log_facts(assembly.log, facts);
+    infer_spills(ptx, facts);
     for (KernelFacts &f : facts) {
         fill_occupancy(f);
     }
@@ -131,7 +133,7 @@ std::string bounded_for_newer(const CudaJob &job, LaunchBounds bounds, Capabilit
     }
     for (;;) {
         const Assembly assembly = assemble(ptx, of_driver, job.toolkit);
-        if (!assembly.ok || !bounds.relax(facts_of(code.kernels, assembly, of_driver))) {
+        if (!assembly.ok || !bounds.relax(facts_of(code.kernels, ptx, assembly, of_driver))) {
             return ptx;
         }
         ptx = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
@@ -148,14 +150,14 @@ void bound_launches(const CudaJob &job, Capability capability, DeviceImage kerne
     }
     const std::string without = kernels.bytes;
     const Capability own = {int(kernels.sm), kernels.suffix};
-    LaunchBounds bounds(facts_of(code.kernels, assembly, capability), job.module);
+    LaunchBounds bounds(facts_of(code.kernels, kernels.bytes, assembly, capability), job.module);
     while (!bounds.empty()) {
         kernels.bytes = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
         Assembly bounded = assemble(kernels.bytes, capability, job.toolkit);
         if (!bounded.ok) {
             return;
         }
-        if (!bounds.relax(facts_of(code.kernels, bounded, capability))) {
+        if (!bounds.relax(facts_of(code.kernels, kernels.bytes, bounded, capability))) {
             assembly = std::move(bounded);
             DeviceImage &embedded = code.images[0];
             if (embedded.kind == CALOTYPE_PTX && embedded.bytes == without) {
@@ -182,7 +184,7 @@ void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
         return;
     }
     bound_launches(job, capability, kernels, assembly, code);
-    for (KernelFacts &f : facts_of(code.kernels, assembly, capability)) {
+    for (KernelFacts &f : facts_of(code.kernels, kernels.bytes, assembly, capability)) {
         code.facts.push_back(std::move(f));
     }
     if (assembly.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {

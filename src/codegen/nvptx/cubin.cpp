@@ -103,6 +103,22 @@ void for_each_pair(llvm::ArrayRef<uint8_t> info, const F &f) {
     }
 }
 
+/// From the kernel's name to where another function begins; empty if there is no such kernel.
+std::string entry_text(const std::string &ptx, const std::string &kernel) {
+    const size_t begin = ptx.find(".entry " + kernel + "(");
+    if (begin == std::string::npos) {
+        return "";
+    }
+    const size_t next = std::min(ptx.find(".entry ", begin + 1), ptx.find(".func ", begin));
+    return ptx.substr(begin, next == std::string::npos ? next : next - begin);
+}
+
+/// Whether registers are all that the assembler can put on the stack of a kernel.
+bool has_only_spills(const std::string &entry) {
+    return !entry.empty() && entry.find(".local") == std::string::npos &&
+           entry.find("call") == std::string::npos;
+}
+
 KernelFacts *find(std::vector<KernelFacts> &facts, const std::string &kernel) {
     for (KernelFacts &f : facts) {
         if (f.kernel == kernel) {
@@ -206,6 +222,16 @@ void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts) {
             current->spill_store_bytes = stores;
             current->spill_load_bytes = loads;
             current = nullptr;
+        }
+    }
+}
+
+void infer_spills(const std::string &ptx, std::vector<KernelFacts> &facts) {
+    for (KernelFacts &f : facts) {
+        const bool is_told =
+            f.stack_bytes == 0 || (f.stack_bytes > 0 && has_only_spills(entry_text(ptx, f.kernel)));
+        if (f.spill_store_bytes < 0 && is_told) {
+            f.spill_store_bytes = f.spill_load_bytes = f.stack_bytes;
         }
     }
 }

@@ -41,4 +41,9 @@ int cubin_architecture(const std::string &cubin);
 /// Fills in spills from the assembler's log.
 void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts);
 
+/// Fills in spills that no log tells of, as that of the nvJitLink of Python packages, from the
+/// stack of kernels: what the PTX itself does not put there is spilled, and counts as stored and
+/// loaded once. Kernels with variables or calls in the PTX that have a stack stay as they are.
+void infer_spills(const std::string &ptx, std::vector<KernelFacts> &facts);
+
 }  // namespace calotype::internal

@@ -248,6 +248,31 @@ TEST(Cubin, SpillsAreReadFromTheLog) {
     EXPECT_EQ(facts[1].spill_load_bytes, 16);
 }
 
+TEST(Cubin, SpillsThatNoLogTellsOfAreTheStack) {
+    const std::string ptx = ".visible .entry kept()\n{ add.s32 %r1, %r2, %r3; }\n"
+                            ".visible .entry spilled()\n{ add.s32 %r1, %r2, %r3; }\n"
+                            ".visible .entry variable()\n{ .local .align 4 .b8 depot[64]; }\n"
+                            ".visible .entry calls()\n{ call.uni f, (); }\n"
+                            ".visible .entry logged()\n{ ret; }\n";
+    const struct {
+        const char *kernel;
+        int stack, logged, spilled;
+    } rows[] = {
+        {"kept", 0, -1, 0},     {"spilled", 24, -1, 24}, {"variable", 64, -1, -1},
+        {"calls", 8, -1, -1},   {"logged", 16, 12, 12},  {"not_there", 8, -1, -1},
+        {"variable", 0, -1, 0}, {"spilled", -1, -1, -1},
+    };
+    for (const auto &row : rows) {
+        std::vector<KernelFacts> facts(1);
+        facts[0].kernel = row.kernel;
+        facts[0].stack_bytes = row.stack;
+        facts[0].spill_store_bytes = facts[0].spill_load_bytes = row.logged;
+        infer_spills(ptx, facts);
+        EXPECT_EQ(facts[0].spill_store_bytes, row.spilled) << row.kernel << " " << row.stack;
+        EXPECT_EQ(facts[0].spill_load_bytes, row.spilled) << row.kernel << " " << row.stack;
+    }
+}
+
 TEST(Occupancy, IsLimitedByWhatRunsOutFirst) {
     struct {
         uint32_t sm;
