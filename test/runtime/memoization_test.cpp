@@ -239,6 +239,9 @@ TEST_F(Memoization, ServesManyThreads) {
 
 /// A child is not stopped by what another thread of its parent does in the cache as it forks.
 TEST_F(Memoization, ForkedWhileAThreadDropsAResult) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer takes threads of the parent for lost ones of the child";
+#endif
     static std::atomic<bool> is_inside;
     is_inside = false;
     run("a", 1);
