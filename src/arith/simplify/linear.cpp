@@ -319,26 +319,55 @@ void look_for_multiples(LinearForm *numerator, int64_t divisor, const Facts &fac
     }
 }
 
+// Of a sum, or a name that may stand for one.
+std::optional<LinearForm> numerator_of(const Expr &a, int64_t divisor, const Facts &facts) {
+    const bool is_name = a.as<Variable>() && facts.has_values();
+    if (divisor <= 1 || !(may_hold_sum(a) || is_name)) {
+        return std::nullopt;
+    }
+    LinearForm numerator(a);
+    if (!numerator.is_valid()) {
+        return std::nullopt;
+    }
+    numerator.drop_zeros();
+    if (facts.has_values()) {
+        look_for_multiples(&numerator, divisor, facts);
+    }
+    return numerator;
+}
+
 }  // namespace
+
+// ramp(d*q + r, s) % d = ramp(r, s) % d, which a loop over q need not compute again.
+Expr Simplifier::remainder_of_ramp(const Ramp &ramp, const Expr &b) {
+    const int64_t divisor = as_const_int(b).value_or(0);
+    const auto base = numerator_of(ramp.base, divisor, facts_);
+    if (!base) {
+        return Expr();
+    }
+    const Split s = split_by(*base, divisor);
+    const Expr rest = s.useful ? rebuild(s.rest, *this, ramp.base.type()) : Expr();
+    return rest.defined() ? binary(NodeKind::Mod, this->ramp(rest, ramp.stride, ramp.lanes), b)
+                          : Expr();
+}
 
 // (d*q + r) / d = q + r/d and (d*q + r) % d = r % d; where the terms of r and d share the factor g,
 // (g*k + c) / (g*m) = (k + c/g) / m and (g*k + c) % (g*m) = g * ((k + c/g) % m) + c % g.
 Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
     const auto divisor = as_const_int(b);
-    const bool is_name = a.as<Variable>() && facts_.has_values();
-    if (!is_exact(t) || !divisor || *divisor <= 1 || !(may_hold_sum(a) || is_name)) {
+    if (!is_exact(t) || !divisor) {
         return Expr();
     }
-    LinearForm numerator(a);
-    if (!numerator.is_valid()) {
+    if (const Ramp *ramp = a.as<Ramp>()) {
+        return op == NodeKind::Mod ? remainder_of_ramp(*ramp, b) : Expr();
+    }
+    auto sum = numerator_of(a, *divisor, facts_);
+    if (!sum) {
         return Expr();
     }
-    numerator.drop_zeros();
-    if (facts_.has_values()) {
-        look_for_multiples(&numerator, *divisor, facts_);
-    }
-    Split s = split_by(numerator, *divisor);
+    LinearForm &numerator = *sum;
+    const Split s = split_by(numerator, *divisor);
     if (s.useful) {
         const Expr rest = rebuild(s.rest, *this, t);
         if (!rest.defined()) {

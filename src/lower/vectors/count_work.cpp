@@ -2,6 +2,7 @@
 #include "lower/vectors/count_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "ir/constants.h"
@@ -69,7 +70,7 @@ private:
             return e.as<Call>()->is_intrinsic() ? 2 * registers(e.type())
                                                 : 20 * registers(e.type());
         case NodeKind::Shuffle:
-            return 2 * registers(e.type());
+            return shuffle(e.type());
         case NodeKind::VectorReduce:
             return 4 * registers(e.as<VectorReduce>()->value.type());
         default:
@@ -97,6 +98,14 @@ private:
         return moves ? 2 * most - least : most;
     }
 
+    /// Halves of a register of 256 bits meet in three steps, unless one permutation takes both.
+    int shuffle(const Type &t) const {
+        const bool permutes = target_.has_feature(Target::AVX512_Skylake) && t.bits() >= 16;
+        const int n = registers(t);
+        const bool is_of_halves = n == 1 && t.bits() * t.lanes() > 128;
+        return permutes ? n : is_of_halves ? 3 : 2 * n;
+    }
+
     template<typename T>
     int operands_of(const Expr &e) const {
         const T *op = e.as<T>();
@@ -106,11 +115,17 @@ private:
         return operands_of<EQ>(e) + operands_of<NE>(e) + operands_of<LT>(e) + operands_of<LE>(e) +
                operands_of<GT>(e) + operands_of<GE>(e);
     }
+    /// By such a float a division is a product.
+    static bool is_power_of_two(const Expr &e) {
+        int exponent = 0;
+        const auto value = as_const_float(e);
+        return value && std::frexp(*value, &exponent) == 0.5;
+    }
     int division(const Expr &e) const {
         const Div *div = e.as<Div>();
         const Mod *mod = e.as<Mod>();
         const Broadcast *by = (div ? div->b : mod->b).as<Broadcast>();
-        const bool shifts = by && as_const_power_of_two(by->value);
+        const bool shifts = by && (as_const_power_of_two(by->value) || is_power_of_two(by->value));
         const int cost = shifts ? 1 : e.type().bits() == 16 ? 2 : e.type().is_float() ? 4 : 6;
         return cost * registers(e.type());
     }

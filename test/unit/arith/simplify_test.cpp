@@ -90,6 +90,13 @@ constexpr Case vectors[] = {
      "x + 7 <= y && z <= x"},
     {"ramp(x, 2, 8) * broadcast(y, 8) + broadcast(z, 8)", "ramp(x * y + z, y * 2, 8)"},
     {"ramp(x * 4, 1, 4) / broadcast(4, 4)", "broadcast(x, 4)"},
+    // What an iteration adds to all lanes does not count where it is a multiple of the modulus.
+    {"ramp(x * 8 + y, 1, 8) % broadcast(2, 8)", "ramp(y, 1, 8) % broadcast(2, 8)"},
+    {"ramp(x * 8 + (y / 2 + 5), 1, 8) % broadcast(4, 8)",
+     "ramp(y / 2 + 1, 1, 8) % broadcast(4, 8)"},
+    {"ramp((x * 16 + y) / 2 + 3, 3, 8) % broadcast(2, 8)",
+     "ramp(y / 2 + 1, 1, 8) % broadcast(2, 8)"},
+    {"ramp(x * 6 + y, 1, 8) % broadcast(4, 8)", "ramp(x * 6 + y, 1, 8) % broadcast(4, 8)"},
     {"ramp(x, 2, 4) < broadcast(x + 7, 4)", "broadcast(true, 4)"},
 };
 INSTANTIATE_TEST_SUITE_P(Vectors, Simplify, testing::ValuesIn(vectors));

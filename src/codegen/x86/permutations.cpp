@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/x86/permutations.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+namespace calotype::internal {
+
+namespace {
+
+namespace X = llvm::Intrinsic;
+
+struct Permutation {
+    unsigned bits;  ///< of an element
+    bool is_float;
+    X::ID of_256, of_512;
+    Target::Feature feature;
+};
+
+constexpr Permutation permutations[] = {
+    {8, false, X::x86_avx512_vpermi2var_qi_256, X::x86_avx512_vpermi2var_qi_512,
+     Target::AVX512_Cannonlake},
+    {16, false, X::x86_avx512_vpermi2var_hi_256, X::x86_avx512_vpermi2var_hi_512,
+     Target::AVX512_Skylake},
+    {32, false, X::x86_avx512_vpermi2var_d_256, X::x86_avx512_vpermi2var_d_512,
+     Target::AVX512_Skylake},
+    {32, true, X::x86_avx512_vpermi2var_ps_256, X::x86_avx512_vpermi2var_ps_512,
+     Target::AVX512_Skylake},
+    {64, false, X::x86_avx512_vpermi2var_q_256, X::x86_avx512_vpermi2var_q_512,
+     Target::AVX512_Skylake},
+    {64, true, X::x86_avx512_vpermi2var_pd_256, X::x86_avx512_vpermi2var_pd_512,
+     Target::AVX512_Skylake},
+};
+
+bool is_in_float_registers(const llvm::Type *element) {
+    return element->isFloatTy() || element->isDoubleTy();
+}
+
+const Permutation *permutation_of(const llvm::Type *element, const Target &target) {
+    for (const Permutation &p : permutations) {
+        if (p.bits == element->getScalarSizeInBits() &&
+            p.is_float == is_in_float_registers(element) && target.has_feature(p.feature)) {
+            return &p;
+        }
+    }
+    return nullptr;
+}
+
+/// a0 b0 a1 b1 ..., of two vectors whose lanes are all there.
+bool is_interleave(const llvm::ShuffleVectorInst &shuffle) {
+    const auto *from = llvm::dyn_cast<llvm::FixedVectorType>(shuffle.getOperand(0)->getType());
+    const llvm::ArrayRef<int> mask = shuffle.getShuffleMask();
+    const int half = from ? int(from->getNumElements()) : 0;
+    if (half < 2 || int(mask.size()) != 2 * half ||
+        llvm::isa<llvm::Constant>(shuffle.getOperand(0)) ||
+        llvm::isa<llvm::Constant>(shuffle.getOperand(1))) {
+        return false;
+    }
+    for (int i = 0; i < 2 * half; i++) {
+        if (mask[size_t(i)] != i % 2 * half + i / 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void permute(llvm::ShuffleVectorInst &shuffle, const Permutation &p, bool is_of_512) {
+    llvm::IRBuilder<> b(&shuffle);
+    llvm::Type *element = shuffle.getType()->getScalarType();
+    const unsigned lanes = unsigned(shuffle.getShuffleMask().size());
+    llvm::Type *number = b.getIntNTy(p.bits);
+    llvm::SmallVector<llvm::Constant *> places;
+    llvm::SmallVector<int> lower(lanes, llvm::PoisonMaskElem);
+    for (unsigned i = 0; i < lanes; i++) {
+        places.push_back(llvm::ConstantInt::get(number, i % 2 * lanes + i / 2));
+        lower[i] = i < lanes / 2 ? int(i) : llvm::PoisonMaskElem;
+    }
+    auto *type = llvm::FixedVectorType::get(p.is_float ? element : number, lanes);
+    auto whole = [&](llvm::Value *half) {
+        return b.CreateBitCast(b.CreateShuffleVector(half, lower), type);
+    };
+    llvm::Value *v = b.CreateIntrinsic(
+        is_of_512 ? p.of_512 : p.of_256, {},
+        {whole(shuffle.getOperand(0)), llvm::ConstantVector::get(places),
+         whole(shuffle.getOperand(1))});
+    shuffle.replaceAllUsesWith(b.CreateBitCast(v, shuffle.getType()));
+    shuffle.eraseFromParent();
+}
+
+}  // namespace
+
+void interleave_by_permutation(llvm::Module &module, const Target &target) {
+    for (llvm::Function &function : module) {
+        for (llvm::BasicBlock &block : function) {
+            for (llvm::Instruction &i : llvm::make_early_inc_range(block)) {
+                auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&i);
+                if (!shuffle || !is_interleave(*shuffle)) {
+                    continue;
+                }
+                const Permutation *p = permutation_of(shuffle->getType()->getScalarType(), target);
+                const uint64_t bits = shuffle->getType()->getPrimitiveSizeInBits();
+                if (p && (bits == 256 || bits == 512)) {
+                    permute(*shuffle, *p, bits == 512);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lanes of two vectors in turns.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "unit/codegen/kernel.h"
+
+namespace calotype::internal {
+namespace {
+
+Expr interleaved(const Expr &a, const Expr &b) {
+    return Shuffle::make_interleave({a, b});
+}
+
+TEST(Permutations, HalvesOfARegisterTakeOne) {
+    const char *target = "x86-64-linux-avx512_cannonlake";
+    for (const Type &t : {UInt(8), Int(16), Float(16), UInt(32), Float(32), Int(64), Float(64)}) {
+        for (int bits : {256, 512}) {
+            const Type half = t.with_lanes(bits / 2 / t.bits());
+            const std::string text = assembly(target, interleaved(load(half, "a"), load(half, "b")));
+            EXPECT_EQ(count(text, "vpermt2") + count(text, "vpermi2"), 1u) << half << text;
+            for (const char *step : {"vinsert", "vpunpck", "vunpck", "vbroadcasti", "vbroadcastf"}) {
+                EXPECT_EQ(count(text, step), 0u) << half << text;
+            }
+        }
+    }
+}
+
+/// A permutation of bytes came later than the others, and one of less than 256 bits gains nothing.
+TEST(Permutations, AreOfWhatTheTargetHas) {
+    const auto text_of = [](const char *target, const Type &half) {
+        return assembly(target, interleaved(load(half, "a"), load(half, "b")));
+    };
+    EXPECT_EQ(count(text_of("x86-64-linux-avx512_skylake", UInt(8, 16)), "vpermt2b"), 0u);
+    EXPECT_EQ(count(text_of("x86-64-linux-avx512", UInt(16, 8)), "vpermt2w"), 0u);
+    EXPECT_EQ(count(text_of("x86-64-linux-avx2", Float(32, 8)), "vpermt2"), 0u);
+    EXPECT_EQ(count(text_of("x86-64-linux-avx512_skylake", Float(32, 2)), "vperm"), 0u);
+}
+
+template<typename T>
+void expect_in_turns(const Target &target, int lanes) {
+    std::vector<T> a(256), b(256);
+    std::iota(a.begin(), a.end(), T(0));
+    std::iota(b.begin(), b.end(), T(100));
+    const std::vector<T> got = map2<T, T, T>(
+        target, lanes, a, b, [&](const Expr &x, const Expr &y) {
+            const Expr both = interleaved(x, y);
+            return Shuffle::make_slice(both, 0, 1, lanes) - Shuffle::make_slice(both, lanes, 1, lanes);
+        });
+    for (size_t i = 0; i < got.size(); i++) {
+        const size_t lane = i % size_t(lanes), first = i - lane + lane / 2,
+                     second = first + size_t(lanes) / 2;
+        const T x = lane % 2 ? b[first] : a[first], y = lane % 2 ? b[second] : a[second];
+        ASSERT_EQ(got[i], T(x - y)) << i << " of " << lanes << " lanes, " << target.to_string();
+    }
+}
+
+TEST(Permutations, AreExact) {
+    for (const Target &target : runnable_targets()) {
+        for (int lanes : {2, 4, 8, 16, 32, 64}) {
+            expect_in_turns<uint8_t>(target, lanes);
+            expect_in_turns<int16_t>(target, lanes);
+            expect_in_turns<int32_t>(target, lanes);
+            expect_in_turns<float>(target, lanes);
+            expect_in_turns<int64_t>(target, lanes);
+            expect_in_turns<double>(target, lanes);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace calotype::internal
