@@ -17,6 +17,7 @@
 #include "codegen/llvm/opaque_choices.h"
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
+#include "codegen/x86/gathers.h"
 #include "codegen/x86/permutations.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -196,6 +197,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     if (target.arch == Target::X86) {
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
+        extend_indices_with_sign(*copy);
     }
     drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;

@@ -81,10 +81,10 @@ void permute(llvm::ShuffleVectorInst &shuffle, const Permutation &p, bool is_of_
     auto whole = [&](llvm::Value *half) {
         return b.CreateBitCast(b.CreateShuffleVector(half, lower), type);
     };
-    llvm::Value *v = b.CreateIntrinsic(
-        is_of_512 ? p.of_512 : p.of_256, {},
-        {whole(shuffle.getOperand(0)), llvm::ConstantVector::get(places),
-         whole(shuffle.getOperand(1))});
+    llvm::Value *v =
+        b.CreateIntrinsic(is_of_512 ? p.of_512 : p.of_256, {},
+                          {whole(shuffle.getOperand(0)), llvm::ConstantVector::get(places),
+                           whole(shuffle.getOperand(1))});
     shuffle.replaceAllUsesWith(b.CreateBitCast(v, shuffle.getType()));
     shuffle.eraseFromParent();
 }

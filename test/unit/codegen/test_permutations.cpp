@@ -18,9 +18,11 @@ TEST(Permutations, HalvesOfARegisterTakeOne) {
     for (const Type &t : {UInt(8), Int(16), Float(16), UInt(32), Float(32), Int(64), Float(64)}) {
         for (int bits : {256, 512}) {
             const Type half = t.with_lanes(bits / 2 / t.bits());
-            const std::string text = assembly(target, interleaved(load(half, "a"), load(half, "b")));
+            const std::string text =
+                assembly(target, interleaved(load(half, "a"), load(half, "b")));
             EXPECT_EQ(count(text, "vpermt2") + count(text, "vpermi2"), 1u) << half << text;
-            for (const char *step : {"vinsert", "vpunpck", "vunpck", "vbroadcasti", "vbroadcastf"}) {
+            for (const char *step :
+                 {"vinsert", "vpunpck", "vunpck", "vbroadcasti", "vbroadcastf"}) {
                 EXPECT_EQ(count(text, step), 0u) << half << text;
             }
         }
@@ -43,10 +45,11 @@ void expect_in_turns(const Target &target, int lanes) {
     std::vector<T> a(256), b(256);
     std::iota(a.begin(), a.end(), T(0));
     std::iota(b.begin(), b.end(), T(100));
-    const std::vector<T> got = map2<T, T, T>(
-        target, lanes, a, b, [&](const Expr &x, const Expr &y) {
+    const std::vector<T> got =
+        map2<T, T, T>(target, lanes, a, b, [&](const Expr &x, const Expr &y) {
             const Expr both = interleaved(x, y);
-            return Shuffle::make_slice(both, 0, 1, lanes) - Shuffle::make_slice(both, lanes, 1, lanes);
+            return Shuffle::make_slice(both, 0, 1, lanes) -
+                   Shuffle::make_slice(both, lanes, 1, lanes);
         });
     for (size_t i = 0; i < got.size(); i++) {
         const size_t lane = i % size_t(lanes), first = i - lane + lane / 2,
