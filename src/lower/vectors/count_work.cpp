@@ -98,12 +98,11 @@ private:
         return moves ? 2 * most - least : most;
     }
 
-    /// Halves of a register of 256 bits meet in three steps, unless one permutation takes both.
+    /// Halves of a register of 256 bits meet in three steps, unless a permutation takes both, which one unit alone
+    /// does.
     int shuffle(const Type &t) const {
-        const bool permutes = target_.has_feature(Target::AVX512_Skylake) && t.bits() >= 16;
-        const int n = registers(t);
-        const bool is_of_halves = n == 1 && t.bits() * t.lanes() > 128;
-        return permutes ? n : is_of_halves ? 3 : 2 * n;
+        const bool is_of_halves = registers(t) == 1 && t.bits() * t.lanes() > 128;
+        return is_of_halves && !target_.has_feature(Target::AVX512_Skylake) ? 3 : 2 * registers(t);
     }
 
     template<typename T>
