@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Keeps LLVM's loop strength reduction from computing again what loops do not change.
+// What LLVM is kept from knowing of values: what they are made of, or that they may be undefined.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -12,5 +12,11 @@ namespace calotype::internal {
 /// So such integers, where another block uses them, are frozen: a value of which nothing is known but
 /// that it is the same in the loop. Last of all, as other optimisations should see through them.
 void make_choices_opaque(llvm::Module &module);
+
+/// Storage in the frame that was not written is undefined to LLVM: another value at each use, so that
+/// a clamp of what is read there (clamp_unsafe_accesses) may be folded as if it held whatever it is, and
+/// the index made of it is anywhere. So such values that indices are made of are frozen: they become one
+/// value, which the clamp then bounds. First of all, before an optimisation sees the storage.
+void decide_indices(llvm::Module &module);
 
 }  // namespace calotype::internal

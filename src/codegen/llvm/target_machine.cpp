@@ -148,6 +148,7 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     add_sanitizers(builder, target);
+    decide_indices(module);
     builder.registerPeepholeEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());

@@ -10,6 +10,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include "codegen/llvm/opaque_choices.h"
 #include "codegen/nvptx/faults/llvm_faults.h"
 #include "codegen/nvptx/faults/ptxas_faults.h"
 #include "codegen/short_loops.h"
@@ -100,6 +101,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
+    decide_indices(module);
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());

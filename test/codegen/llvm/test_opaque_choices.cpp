@@ -18,11 +18,13 @@ namespace calotype::internal {
 
 namespace {
 
-/// Names of what is frozen in a function of two blocks, the second of which is a loop.
-std::vector<std::string> frozen(const std::string &entry, const std::string &loop) {
+/// Names of what a transformation freezes in a function of two blocks, the second of which is a loop.
+std::vector<std::string> frozen(const std::string &entry, const std::string &loop,
+                                void (*transformation)(llvm::Module &) = make_choices_opaque) {
     llvm::LLVMContext context;
     llvm::SMDiagnostic error;
     const std::string text = "declare i32 @llvm.smin.i32(i32, i32)\n"
+                             "declare void @llvm.lifetime.start.p0(i64, ptr)\n"
                              "define void @f(i32 %a, i32 %b, i1 %c, <4 x i32> %v, ptr %to) {\n"
                              "entry:\n" +
                              entry +
@@ -35,7 +37,7 @@ std::vector<std::string> frozen(const std::string &entry, const std::string &loo
                              "}\n";
     const auto module = llvm::parseAssemblyString(text, error, context);
     EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
-    make_choices_opaque(*module);
+    transformation(*module);
     EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
     std::vector<std::string> names;
     for (llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
@@ -74,6 +76,38 @@ TEST(OpaqueChoices, SumsVectorsConditionsAndWhatOneBlockUsesStay) {
     EXPECT_EQ(frozen("%x = sdiv <4 x i32> %v, %v\n", "store <4 x i32> %x, ptr %to\n"), Names());
     EXPECT_EQ(frozen("%x = select i1 %c, i1 true, i1 false\n", "store i1 %x, ptr %to\n"), Names());
     EXPECT_EQ(frozen("%x = sdiv i32 %a, %b\nstore i32 %x, ptr %to\n", ""), Names());
+}
+
+/// What is frozen where `index` is computed of what `read` finds in storage of the frame.
+Names frozen_for_index(const std::string &read, const std::string &index) {
+    return frozen("%storage = alloca [64 x i8]\n"
+                  "%slot = alloca [64 x i8]\n"
+                  "call void @llvm.lifetime.start.p0(i64 64, ptr %storage)\n",
+                  "%place = getelementptr i8, ptr %storage, i32 4\n" + read + index +
+                      "%address = getelementptr i32, ptr %to, i32 %i\n"
+                      "store i32 %a, ptr %address\n",
+                  decide_indices);
+}
+
+/// Before the clamp, which bounds one value then.
+TEST(DecidedIndices, WhatStorageHoldsIsOneValue) {
+    const std::string clamp = "%i = call i32 @llvm.smin.i32(i32 %x, i32 7)\n";
+    EXPECT_EQ(frozen_for_index("%x = load i32, ptr %place\n", clamp), Names{"x"});
+    EXPECT_EQ(frozen_for_index("%x = load i8, ptr %place\n", "%i = zext i8 %x to i32\n"),
+              Names{"x"});
+    EXPECT_EQ(frozen_for_index("%x = load float, ptr %place\n", "%i = fptosi float %x to i32\n"),
+              Names{"x"});
+    EXPECT_EQ(frozen_for_index("%v4 = load <4 x i32>, ptr %place\n",
+                               "%i = extractelement <4 x i32> %v4, i32 1\n"),
+              Names{"v4"});
+}
+
+TEST(DecidedIndices, OtherMemoryAndOtherUsesStay) {
+    EXPECT_EQ(frozen_for_index("%x = load i32, ptr %to\n", "%i = add i32 %x, 1\n"), Names());
+    EXPECT_EQ(frozen_for_index("%x = load i32, ptr %slot\n", "%i = add i32 %x, 1\n"), Names());
+    EXPECT_EQ(frozen_for_index("%x = load i32, ptr %place\nstore i32 %x, ptr %to\n",
+                               "%i = add i32 %a, 1\n"),
+              Names());
 }
 
 }  // namespace
