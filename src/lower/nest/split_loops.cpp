@@ -100,7 +100,8 @@ SplitEffect split(const LoopGraph &graph, const StepLoops &loops, const LoopStep
 SplitEffect fuse(const StepLoops &loops, const LoopStep &s) {
     const Loop &fused = loops.old, &outer = loops.outer, &inner = loops.inner;
     SplitEffect effect;
-    Expr extent = inner.extent() * outer.extent();
+    // Regions that a condition leaves nothing of may have negative extents: those of two make no loop.
+    const Expr extent = inner.extent() * max(outer.extent(), 0);
     add_range(&effect, fused, 0, extent - 1, extent);
     // The quotient of two ranges is more than bounds analysis can follow, so it is told.
     auto promise = [](const Expr &e, const Loop &range) {

@@ -127,5 +127,23 @@ TEST(ExplicitBounds, of_inner_funcs_tell_what_outer_ones_need) {
     EXPECT_EQ(count(f, {40}), 41);
 }
 
+/// Of both dimensions less than nothing is left, whose product is positive.
+TEST(EmptyRegions, are_no_iterations_of_fused_loops) {
+    Param<int> from("from");
+    for (const bool inner_split : {false, true}) {
+        Func g("g"), f("f");
+        g(x, y) = counted(x + y);
+        f(x, y) = select(x >= from && x < 20 && y >= from && y < 20, g(x, y), 7);
+        g.compute_root().fuse(x, y, x);
+        if (inner_split) {
+            g.split(x, xo, xi, 8, TailStrategy::PredicateStores);
+        }
+        from.set(5);
+        EXPECT_EQ(count(f, {10, 12}), 5 * 7);
+        from.set(30);
+        EXPECT_EQ(count(f, {10, 12}), 0);
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test
