@@ -144,6 +144,16 @@ Pipeline chains_of_choices(int n) {
     return Pipeline(f);
 }
 
+/// Both sides of a choice that is decided as the pipeline is built call the one before.
+Pipeline decided_choices(int n) {
+    std::vector<Func> f(size_t(n) + 1);
+    for (size_t i = 0; i < f.size(); i++) {
+        f[i] = Func(name("f", int(i)));
+        f[i](x) = i == 0 ? Expr(x) : select(i < 100, f[i - 1](x + 1), f[i - 1](x * 2));
+    }
+    return Pipeline(f.back());
+}
+
 Pipeline specializations(int n) {
     Param<int> p("p");
     Func f("f");
@@ -320,6 +330,7 @@ const std::vector<Kind> kinds = {
     {"scattered_updates", scattered_updates, 16, linear},
     {"sums_of_loads", sums_of_loads, 16, linear},
     {"chains_of_choices", chains_of_choices, 16, linear},
+    {"decided_choices", decided_choices, 3, linear},
     {"specializations", specializations, 8, linear},
     {"boundaries", boundaries, 8, linear},
     {"outputs", outputs, 8, quadratic},

@@ -8,6 +8,7 @@
 #include "lower/nest/copy_stage.h"
 #include "lower/nest/decide_tails.h"
 #include "lower/nest/extern_stage.h"
+#include "lower/nest/fold_choices.h"
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
@@ -355,6 +356,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     }
     forget_unused(ctx->outputs, &ctx->env);
     resolve_language(*ctx);
+    fold_choices(*ctx);
     make_copy_stages(*ctx);
     for (const auto &[name, f] : ctx->env) {
         decide_mangling(f, ctx->target);
