@@ -193,6 +193,17 @@ bool BoundsEngine::bit_intrinsic(const Call *op, Bounded *result) {
     }
 }
 
+namespace {
+
+/// The end next to zero of the magnitude of what lies in `a`; of type `t`.
+Expr smallest_magnitude(const Interval &a, Type t) {
+    const Expr nearest = ends::max_or_other(a.min, ends::neg(a.max));
+    return nearest.defined() ? ends::cast(t, ends::max(nearest, make_zero(nearest.type())))
+                             : make_zero(t);
+}
+
+}  // namespace
+
 Bounded BoundsEngine::absolute(const Call *op) {
     const Type t = op->type.element_of();
     const Bounded a = bounds(op->args[0]);
@@ -219,6 +230,9 @@ Bounded BoundsEngine::absolute(const Call *op) {
         low = low.defined() ? low : constant(a.ends.min);
         high = high.defined() ? high : constant(a.ends.max);
         result.ends.max = ends::max(low, high);
+    }
+    if (!a.ends.is_everything() && !(is_const(a.ends.min) && is_const(a.ends.max))) {
+        result.ends.min = smallest_magnitude(a.ends, t);
     }
     return result;
 }

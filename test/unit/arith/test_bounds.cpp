@@ -90,6 +90,21 @@ TEST(Bounds, OfSymbolicIntervals) {
 }
 
 /// Both sides of a difference may go up and down together.
+/// A range on one side of zero keeps away from it, also where only the run knows the side.
+TEST(Bounds, OfMagnitudes) {
+    const Expr x = var("x");
+    for (const int first : {-31, -3, -1, 0, 3}) {
+        Scope<Interval> scope;
+        scope.push("x", {var("a"), var("a") + 2});
+        const Interval i = bounds_of_expr(abs(x), scope);
+        Interpreter interpreter;
+        interpreter.variables["a"] = Value::integer(Int(32), first);
+        const int last = first + 2;
+        EXPECT_EQ(value_of(interpreter, i.min), first > 0 ? first : last < 0 ? -last : 0) << first;
+        EXPECT_EQ(value_of(interpreter, i.max), std::max(std::abs(first), std::abs(last))) << first;
+    }
+}
+
 TEST(Bounds, OfDifferencesOfExtrema) {
     const Expr x = var("x"), n = var("n");
     EXPECT_EQ(bounds_text(max(x, n) - min(x, n)),
