@@ -86,9 +86,24 @@ Block block_to_slide(const Function &f, const Definition &def, bool is_update, i
     return block;
 }
 
+/// True where a schedule gives or rounds the extent, counted from where a region begins: what a definition
+/// computes for its updates is then another region if theirs begin later.
+bool ends_follow_beginnings(const Function &f, int d) {
+    const std::vector<Bound> &bounds = f.schedule().bounds;
+    return std::any_of(bounds.begin(), bounds.end(), [&](const Bound &b) {
+        const bool rounded = b.modulus.defined() && !b.remainder.defined();
+        const bool given = b.extent.defined() && !b.min.defined();
+        return b.var == f.args()[size_t(d)] && (rounded || given);
+    });
+}
+
 /// Of all stages; of size 0 if the dimension cannot slide.
 Block block_to_slide(const Function &f, int d) {
     Block block;
+    if (f.stages() > 1 && ends_follow_beginnings(f, d)) {
+        block.size = 0;
+        return block;
+    }
     for (int stage = 0; stage < f.stages(); stage++) {
         if (f.stage(stage)) {
             block.join(block_to_slide(f, *f.stage(stage), stage > 0, d));

@@ -300,6 +300,25 @@ TEST_F(Windows, a_window_slides_only_where_it_is_looked_through) {
 /// The ends of each window are minima and maxima of the ends of the one before, written twice. The
 /// last of them, which are longest, slide no more; what is lowered grows with the chain's length
 /// and not by powers of it.
+/// Its updates change less than it defines, as both extents are rounded.
+TEST(WindowsOfRoundedExtents, are_whole_in_each_iteration) {
+    for (const bool given : {false, true}) {
+        Func g("g"), f("f");
+        g(x, y) = x + y * 3;
+        g(x, y) += x * y;
+        f(x, y) = g(x, y - 1) + g(x + 1, y - 1);
+        g.compute_at(f, x).store_root();
+        given ? g.bound_extent(y, 2) : g.align_extent(y, 2);
+        const auto value = [](int i, int j) {
+            return i + j * 3 + i * j;
+        };
+        Buffer<int> result = f.realize({9, 7});
+        result.for_each_element([&](int i, int j) {
+            ASSERT_EQ(result(i, j), value(i, j - 1) + value(i + 1, j - 1)) << i << ", " << j;
+        });
+    }
+}
+
 TEST(WindowsOfAChain, have_ends_that_double) {
     constexpr int stages = 40, width = 10, last_column = 12;
     std::vector<Func> chain;
