@@ -23,4 +23,14 @@ inline bool calls_linkable(const Expr &e) {
     return contains<Call>(e, is_linked);
 }
 
+/// What takes the back end more than a few operations in a row, and mostly becomes a branch there, which no other
+/// compiler behind it moves or finds again.
+inline bool is_long_function(const Call *op) {
+    return op && op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::asin,
+                                   Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2,
+                                   Intrinsic::sinh, Intrinsic::cosh, Intrinsic::tanh,
+                                   Intrinsic::asinh, Intrinsic::acosh, Intrinsic::atanh,
+                                   Intrinsic::exp, Intrinsic::log, Intrinsic::pow, Intrinsic::erf});
+}
+
 }  // namespace calotype::internal

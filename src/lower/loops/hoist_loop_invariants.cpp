@@ -15,6 +15,7 @@
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/loop_reads.h"
 
 namespace calotype::internal {
 
@@ -44,16 +45,17 @@ bool is_work(const Expr &e) {
     }
 }
 
-/// Which expressions mean the same within a loop and in front of it. Not those that read memory or
-/// fields of buffers (which copies to a device change), ask which thread this is, or hold Lets
-/// (whose names would be bound twice). Whether a node does not depend on where it stands, so it is
-/// asked once a node.
+/// Which expressions mean the same within a loop and in front of it. Not those that read memory (but
+/// for `reads`) or fields of buffers (which copies to a device change), ask which thread this is, or
+/// hold Lets (whose names would be bound twice). Whether a node does not depend on where it stands,
+/// so it is asked once a node.
 class CanMove : private Visitor {
 public:
     /// `leaves_kernel`: from a kernel into the host's code, where functions of linkables may not
     /// be.
-    CanMove(const std::set<std::string> &bound, bool leaves_kernel)
-        : bound_(bound), leaves_kernel_(leaves_kernel) {
+    CanMove(const std::set<std::string> &bound, bool leaves_kernel,
+            const LoopReads *reads = nullptr)
+        : bound_(bound), leaves_kernel_(leaves_kernel), reads_(reads) {
     }
 
     bool ask(const Expr &e) {
@@ -81,8 +83,9 @@ private:
     void visit(const Variable *op) override {
         can_move_ = can_move_ && !bound_.count(op->name);
     }
-    void visit(const Load *) override {
-        can_move_ = false;
+    void visit(const Load *op) override {
+        can_move_ = can_move_ && reads_ && reads_->is_unwritten(op->name);
+        Visitor::visit(op);
     }
     void visit(const Let *) override {
         can_move_ = false;
@@ -105,6 +108,10 @@ private:
         case Intrinsic::bundle:  // is the index of an image as it stands
             can_move_ = false;
             return;
+        case Intrinsic::if_then_else:  // what it reads may not be there
+            can_move_ = can_move_ && !contains_kind(op, NodeKind::Load);
+            Visitor::visit(op);
+            return;
         default:
             Visitor::visit(op);
             can_move_ = can_move_ && op->is_pure() && !(leaves_kernel_ && is_linked(op));
@@ -113,6 +120,7 @@ private:
 
     const std::set<std::string> &bound_;
     const bool leaves_kernel_;
+    const LoopReads *const reads_;
     bool can_move_ = true;
     /// The Expr keeps the node alive, so that no other gets its address.
     std::unordered_map<const void *, std::pair<Expr, bool>> memo_;
@@ -123,7 +131,8 @@ class Hoist : public Mutator {
 public:
     Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
         : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), has_kernels_(has_kernels),
-          can_move_(bound_, has_kernels) {
+          reads_(loop), reads_move_(reads_.feed_functions() && !has_kernels), not_outside_(bound_),
+          is_total_(not_outside_, has_kernels), can_move_(bound_, has_kernels, &reads_) {
     }
 
     Stmt run() {
@@ -131,7 +140,11 @@ public:
         if (body.same_as(loop_->body)) {
             return loop_;
         }
-        return in_lets(lifted_, with(loop_, &For::body, body));
+        Stmt s = in_lets(reading_, with(loop_, &For::body, body));
+        if (!reading_.empty() && !is_positive_const(loop_->extent)) {
+            s = IfThenElse::make(LT::make(make_zero(loop_->extent.type()), loop_->extent), s);
+        }
+        return in_lets(lifted_, s);
     }
 
     Expr mutate(const Expr &e) override {
@@ -155,9 +168,14 @@ private:
 
     Expr hoisted(const Expr &e) {
         // No kernel takes vectors from the host.
-        const bool moves = can_move_.ask(e) && is_work(e) &&
-                           (e.type().is_scalar() || (!has_kernels_ && is_costly(e)));
+        const bool moves =
+            is_work(e) && (e.type().is_scalar() || (!has_kernels_ && is_costly(e))) && can_move(e);
         return moves ? lift(e) : Mutator::mutate(e);
+    }
+
+    bool can_move(const Expr &e) {
+        return is_total_.ask(e) || (reads_.feed_functions() && can_move_.ask(e) &&
+                                    (reads_move_ || !contains_kind(e, NodeKind::Load)));
     }
 
     static Stmt in_lets(const std::vector<Named> &lets, Stmt s) {
@@ -190,10 +208,45 @@ private:
 
     Stmt visit(const For *op) override {
         const Expr min = mutate(op->min), extent = mutate(op->extent);
+        const bool moved = reads_move_;
+        reads_move_ = moved && is_positive_const(extent) && !is_gpu(op->for_type);
         const Stmt body = with_meaning(op->name, Expr(), op->body);
+        reads_move_ = moved;
         const bool same =
             min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
         return same ? Stmt(op) : with(op, &For::min, min, &For::extent, extent, &For::body, body);
+    }
+
+    // Reads stay under their conditions.
+    Stmt visit(const IfThenElse *op) override {
+        const Expr condition = mutate(op->condition);
+        const bool moved = std::exchange(reads_move_, false);
+        const Stmt then_case = mutate(op->then_case), else_case = mutate(op->else_case);
+        reads_move_ = moved;
+        const bool same = condition.same_as(op->condition) && then_case.same_as(op->then_case) &&
+                          else_case.same_as(op->else_case);
+        return same ? Stmt(op) : IfThenElse::make(condition, then_case, else_case);
+    }
+    Expr visit(const Call *op) override {
+        const bool moved = reads_move_;
+        reads_move_ = moved && !op->is_intrinsic(Intrinsic::if_then_else);
+        const Expr e = Mutator::visit(op);
+        reads_move_ = moved;
+        return e;
+    }
+    Stmt visit(const Store *op) override {
+        const bool moved = reads_move_;
+        reads_move_ = moved && is_trivially_true(op->predicate);
+        const Stmt s = Mutator::visit(op);
+        reads_move_ = moved;
+        return s;
+    }
+    Expr visit(const Load *op) override {
+        const bool moved = reads_move_;
+        reads_move_ = moved && is_trivially_true(op->predicate);
+        const Expr e = Mutator::visit(op);
+        reads_move_ = moved;
+        return e;
     }
 
     /// The body of a let or loop, in which the name means a value of the outside, or itself.
@@ -230,7 +283,12 @@ private:
         const auto [known, is_new] = names_.emplace(e, std::string());
         if (is_new) {
             known->second = ctx_.names.unique(loop_->name + ".invariant");
-            lifted_.push_back({known->second, e});
+            if (is_total_.ask(e)) {
+                lifted_.push_back({known->second, e});
+            } else {
+                reading_.push_back({known->second, e});
+                not_outside_.insert(known->second);
+            }
         }
         return Variable::make(e.type(), known->second);
     }
@@ -239,13 +297,17 @@ private:
     LowerContext &ctx_;
     const std::set<std::string> bound_;
     std::vector<Named> lifted_;
+    std::vector<Named> reading_;  ///< from memory, which only a loop that runs at all may do
     std::map<Expr, std::string, ExprDeepLess> names_;  ///< of what is lifted
     /// Lets whose values are names of the outside or constants. They are put into each expression of
     /// a statement when it is come to: into all that follows a let, it would be once for each let.
     std::map<std::string, Expr> known_;
     bool in_expression_ = false;
     const bool has_kernels_;  ///< in the loop, as wholes
-    CanMove can_move_;
+    const LoopReads reads_;
+    bool reads_move_;                    ///< of what is come to in each iteration
+    std::set<std::string> not_outside_;  ///< names that the loop binds, or that are of reading_
+    CanMove is_total_, can_move_;
 };
 
 /// From the innermost loop outwards, so that values leave as many loops as they can.

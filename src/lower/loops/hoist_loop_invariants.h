@@ -16,9 +16,17 @@ namespace calotype::internal {
 ///                                              }
 ///
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
-/// Loads stay: the loop may write what they read. So do
-/// vectors that are broadcasts or ramps of scalars, whose scalars move. Values that leave a GPU
-/// loop are computed on the host and become arguments of the kernel. Out of a loop over threads, or
+/// Loads stay, as the compiler behind this one moves those that it can; so do vectors that are broadcasts or ramps of
+/// scalars, whose scalars move. But where each iteration computes a function (exp, sin, ...) of what it reads and the
+/// loop does not write, reads and functions move in front of a loop that runs at all: such functions have branches,
+/// which the compiler behind this one leaves in the loop.
+///
+///     for x in [0, n) {                        if 0 < n {
+///       f[x] = g[x] * exp(k[3])           ->     let x.invariant = exp(k[3])
+///     }                                          for x in [0, n) { f[x] = g[x] * x.invariant }
+///                                              }
+///
+/// Values that leave a GPU loop are computed on the host and become arguments of the kernel. Out of a loop over threads, or
 /// blocks within blocks, nothing moves: it is computed as often, for all threads, whether they need
 /// it or not, and holds a register meanwhile.
 ///

@@ -17,26 +17,22 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
+#include "lower/effects.h"
 
 namespace calotype::internal {
 
 namespace {
 
-/// What takes the back end more than a few operations in a row, or is a branch in any case.
+/// A choice is shared as a function is.
 bool is_function(const Call *op) {
-    return op &&
-           op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::asin,
-                             Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2, Intrinsic::sinh,
-                             Intrinsic::cosh, Intrinsic::tanh, Intrinsic::asinh, Intrinsic::acosh,
-                             Intrinsic::atanh, Intrinsic::exp, Intrinsic::log, Intrinsic::pow,
-                             Intrinsic::erf, Intrinsic::if_then_else});
+    return is_long_function(op) || (op && op->is_intrinsic(Intrinsic::if_then_else));
 }
 
 /// Several such functions of different scalars are computed as lanes of one vector: they are the same there, and take
 /// about as long as one of them.
 bool has_lanes(const Call *op) {
-    return is_function(op) && !op->is_intrinsic(Intrinsic::if_then_else) && op->type.is_scalar() &&
-           op->type.is_float() && op->type.bits() >= 32;
+    return is_long_function(op) && op->type.is_scalar() && op->type.is_float() &&
+           op->type.bits() >= 32;
 }
 
 /// Lets as they are put in front of a sequence, outermost first.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a loop reads and none of its iterations changes.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// Reads that give the same in all iterations of a loop, for functions that take long.
+class LoopReads {
+public:
+    explicit LoopReads(const For *loop);
+
+    /// Each iteration computes a function of such reads, and they may stand in front of the loop if it runs at all:
+    /// nothing in it has effects but its stores.
+    bool feed_functions() const {
+        return feed_functions_;
+    }
+    /// Storage that the loop neither has of its own nor writes.
+    bool is_unwritten(const std::string &buffer) const {
+        return !written_.count(buffer) && !bound_.count(buffer);
+    }
+
+private:
+    std::set<std::string> bound_;    ///< names whose meaning the loop gives
+    std::set<std::string> written_;  ///< buffers
+    bool feed_functions_ = false;
+};
+
+}  // namespace calotype::internal
