@@ -490,6 +490,10 @@ Stmt simplify(const Stmt &s, const SimplifyContext &context) {
     return context.remove_dead_code ? remove_dead_code(result) : result;
 }
 
+Expr simplify_finite(const Expr &e) {
+    return e.defined() ? Simplifier({}, true).mutate(e) : e;
+}
+
 Stmt simplify_finite(const Stmt &s) {
     return s.defined() ? remove_dead_code(Simplifier({}, true).mutate(s)) : s;
 }

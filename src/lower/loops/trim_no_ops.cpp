@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/trim_no_ops.h"
 
+#include "arith/finite_floats.h"
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "ir/constants.h"
@@ -55,13 +56,14 @@ struct ConditionalStore {
     Stmt store;
 };
 
-ConditionalStore conditional_store(const Store *op) {
+/// `finite`: a product with zero is zero, whatever its other factor is.
+ConditionalStore conditional_store(const Store *op, bool finite) {
     const auto with_value = [&](const Expr &value) {
         return Store::make(op->name, simplify(value), op->index, op->predicate, op->alignment,
                            op->symbol, op->is_streaming);
     };
     const auto keeps = [&](const Expr &value) {
-        const Expr simple = simplify(value);
+        const Expr simple = finite ? simplify_finite(value) : simplify(value);
         const Load *old = simple.as<Load>();
         return old && old->name == op->name && equal(old->index, op->index);
     };
@@ -87,7 +89,8 @@ ConditionalStore conditional_store(const Store *op) {
 /// hold, what does not depend on the iteration, and what has to be asked in each still.
 class Guards {
 public:
-    Guards(const For *loop, bool may_hoist) : loop_(loop), may_hoist_(may_hoist) {
+    Guards(const For *loop, bool may_hoist, bool finite)
+        : loop_(loop), may_hoist_(may_hoist), finite_(finite) {
         body = rest(loop->body);
     }
 
@@ -120,7 +123,7 @@ private:
             return rest_of_block(op);
         }
         if (const Store *op = s.as<Store>(); op && is_const_one(op->predicate)) {
-            const ConditionalStore conditional = conditional_store(op);
+            const ConditionalStore conditional = conditional_store(op, finite_);
             if (!conditional.condition.defined()) {
                 return s;
             }
@@ -192,6 +195,7 @@ private:
 
     const For *loop_;
     bool may_hoist_;
+    bool finite_;  ///< floats are
     LetScope lets_;
 };
 
@@ -212,7 +216,7 @@ private:
         // The loops of a kernel keep the nest that fuse_thread_loops knows.
         const bool may_hoist =
             !contains<For>(op->body, [](const For *inner) { return is_gpu(inner->for_type); });
-        const Guards guards(op, may_hoist);
+        const Guards guards(op, may_hoist, !ctx_.target.has_feature(Target::StrictFloat));
         if (guards.range.is_empty() || (guards.range.is_everything() && !guards.fixed.defined())) {
             return s;
         }

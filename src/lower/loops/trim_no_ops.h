@@ -20,7 +20,8 @@ namespace calotype::internal {
 ///                                         }
 ///
 /// A store of f[x] + select(x <= y, a, 0) counts as under the condition x <= y, and so do other
-/// selects that give what is stored there already. What is done in one iteration after another
+/// selects that give what is stored there already. Unless the target says strict_float, so does
+/// f[x] + k*select(x <= y, a, 0), as a convolution of an image with zeros around it. What is done in one iteration after another
 /// counts if all of it is under the same conditions.
 ///
 /// A condition stays where it does not hold in the whole range. Conditions that read memory are
