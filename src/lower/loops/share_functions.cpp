@@ -422,13 +422,34 @@ private:
     }
 
     Stmt visit(const Block *op) override {
-        const Sequence sequence{Stmt(op)};
-        return sequence.is_worth_sharing() ? Share(sequence.written(), prefix_, ctx_).run(op)
-                                           : Mutator::visit(op);
+        const Stmt s = shared(op);
+        return s.defined() ? s : Mutator::visit(op);
+    }
+    Stmt visit(const Store *op) override {
+        const Stmt s = shared(op);
+        return s.defined() ? s : Stmt(op);
+    }
+    Stmt visit(const LetStmt *op) override {
+        const Stmt s = in_lets_ ? Stmt() : shared(op);
+        if (s.defined()) {
+            return s;
+        }
+        const bool around = std::exchange(in_lets_, op->body.as<LetStmt>() != nullptr);
+        const Stmt result = Mutator::visit(op);
+        in_lets_ = around;
+        return result;
+    }
+
+    /// Undefined if it is no sequence, or one with nothing to share.
+    Stmt shared(const Stmt &s) {
+        const Sequence sequence(s);
+        return sequence.is_worth_sharing() ? Share(sequence.written(), prefix_, ctx_).run(s)
+                                           : Stmt();
     }
 
     LowerContext &ctx_;
     std::string prefix_ = "stores";
+    bool in_lets_ = false;  ///< of which the first was asked
 };
 
 }  // namespace
