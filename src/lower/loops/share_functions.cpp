@@ -119,13 +119,35 @@ private:
     Lets placed_;
 };
 
+/// A let that functions may go past.
+bool is_value(const LetStmt *let) {
+    return !let->value.type().is_handle() && !has_effects(let->value);
+}
+
 /// Stores with lets around them, and nothing else.
+bool is_sequence(const Stmt &s) {
+    if (const LetStmt *let = s.as<LetStmt>()) {
+        return is_value(let) && is_sequence(let->body);
+    }
+    const Block *block = s.as<Block>();
+    return block ? is_sequence(block->first) && is_sequence(block->rest) : s.as<Store>() != nullptr;
+}
+
+/// A sequence; or the lets in front of something else, which is left out.
 class Sequence : public Visitor {
 public:
-    explicit Sequence(const Stmt &s) : has_only_stores_(is_sequence(s)) {
-        if (has_only_stores_) {
-            (*this)(s);
+    explicit Sequence(const Stmt &s) : rest_(rest_of(s)) {
+        (*this)(s);
+    }
+    void operator()(const Stmt &s) override {
+        if (!is_rest(s)) {
+            Visitor::operator()(s);
         }
+    }
+    using Visitor::operator();
+
+    bool is_rest(const Stmt &s) const {
+        return s.same_as(rest_);
     }
     /// Several functions occur in it.
     bool is_worth_sharing() const {
@@ -138,13 +160,12 @@ public:
 private:
     using Visitor::visit;
 
-    static bool is_sequence(const Stmt &s) {
-        if (const LetStmt *let = s.as<LetStmt>()) {
-            return is_sequence(let->body);
+    static Stmt rest_of(const Stmt &s) {
+        const LetStmt *let = s.as<LetStmt>();
+        if (let && is_value(let)) {
+            return rest_of(let->body);
         }
-        const Block *block = s.as<Block>();
-        return block ? is_sequence(block->first) && is_sequence(block->rest)
-                     : s.as<Store>() != nullptr;
+        return is_sequence(s) ? Stmt() : s;
     }
     void visit(const Call *op) override {
         functions_ += is_function(op);
@@ -155,7 +176,7 @@ private:
         Visitor::visit(op);
     }
 
-    const bool has_only_stores_;
+    const Stmt rest_;
     int functions_ = 0;
     std::set<std::string> written_;
 };
@@ -254,9 +275,14 @@ private:
 /// The functions of one sequence of stores.
 class Share : public Mutator {
 public:
-    Share(const std::set<std::string> &written, const std::string &prefix, LowerContext &ctx)
-        : written_(written), prefix_(prefix), ctx_(ctx) {
+    Share(const Sequence &sequence, const std::string &prefix, LowerContext &ctx)
+        : sequence_(sequence), written_(sequence.written()), prefix_(prefix), ctx_(ctx) {
     }
+
+    Stmt mutate(const Stmt &s) override {
+        return sequence_.is_rest(s) ? s : Mutator::mutate(s);
+    }
+    using Mutator::mutate;
 
     Stmt run(const Stmt &s) {
         walk(s, nullptr);
@@ -285,6 +311,9 @@ private:
     using Mutator::visit;
 
     void walk(const Stmt &s, Numbered::Uses *uses) {
+        if (sequence_.is_rest(s)) {
+            return;
+        }
         if (const Block *block = s.as<Block>()) {
             walk(block->first, uses);
             walk(block->rest, uses);
@@ -393,6 +422,7 @@ private:
         Share &share_;
     };
 
+    const Sequence &sequence_;
     const std::set<std::string> &written_;
     const std::string prefix_;
     LowerContext &ctx_;
@@ -422,29 +452,31 @@ private:
     }
 
     Stmt visit(const Block *op) override {
-        const Stmt s = shared(op);
-        return s.defined() ? s : Mutator::visit(op);
+        return is_sequence(op) ? shared(op) : Mutator::visit(op);
     }
     Stmt visit(const Store *op) override {
-        const Stmt s = shared(op);
-        return s.defined() ? s : Stmt(op);
+        return shared(op);
     }
     Stmt visit(const LetStmt *op) override {
-        const Stmt s = in_lets_ ? Stmt() : shared(op);
-        if (s.defined()) {
-            return s;
+        if (!is_value(op)) {
+            return inside_lets(op, false);
         }
-        const bool around = std::exchange(in_lets_, op->body.as<LetStmt>() != nullptr);
-        const Stmt result = Mutator::visit(op);
-        in_lets_ = around;
-        return result;
+        if (in_lets_) {
+            return inside_lets(op, true);
+        }
+        return shared(is_sequence(op) ? Stmt(op) : inside_lets(op, true));
     }
 
-    /// Undefined if it is no sequence, or one with nothing to share.
+    Stmt inside_lets(const LetStmt *op, bool in_lets) {
+        const bool around = std::exchange(in_lets_, in_lets && op->body.as<LetStmt>() != nullptr);
+        const Stmt s = Mutator::visit(op);
+        in_lets_ = around;
+        return s;
+    }
+
     Stmt shared(const Stmt &s) {
         const Sequence sequence(s);
-        return sequence.is_worth_sharing() ? Share(sequence.written(), prefix_, ctx_).run(s)
-                                           : Stmt();
+        return sequence.is_worth_sharing() ? Share(sequence, prefix_, ctx_).run(s) : s;
     }
 
     LowerContext &ctx_;

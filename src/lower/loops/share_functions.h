@@ -13,8 +13,8 @@ namespace calotype::internal {
 ///     f[x*2 + 1] = pow(g[x], a) * 2   ->   f[x*2] = x.shared + 1
 ///                                          f[x*2 + 1] = x.shared * 2
 ///
-/// Functions of one kind that do not need each other, as those of the channels of a pixel, also within one store,
-/// become lanes of one, of which they are taken out:
+/// Functions of one kind that do not need each other, as those of the channels of a pixel, also within one store
+/// or in lets in front of a loop, become lanes of one, of which they are taken out:
 ///
 ///     f[x*3] = exp(g[x*3])                 let x.lanes = exp(concat(g[x*3], g[x*3 + 1], g[x*3 + 2], g[x*3 + 2]))
 ///     f[x*3 + 1] = exp(g[x*3 + 1])    ->   f[x*3] = extract(x.lanes, 0)
