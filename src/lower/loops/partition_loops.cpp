@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/loop_guards.h"
 #include "lower/loops/prepare_choices.h"
 #include "lower/loops/propagate_likely.h"
 #include "lower/loops/steady_state.h"
@@ -222,6 +223,20 @@ private:
         return make_loop(op, op->min, op->extent, body);
     }
 
+    /// Whether iterations outside of the steady state change nothing, as those of a sum that reads zeros there.
+    bool does_nothing_else(const For *op, const SteadyState &steady) const {
+        if (steady.condition.defined()) {
+            return false;
+        }
+        const Interval useful =
+            find_guards(op, true, !ctx_.target.has_feature(Target::StrictFloat)).range;
+        const Interval &range = steady.range;
+        return (!range.has_lower_bound() ||
+                (useful.has_lower_bound() && can_prove(range.min <= useful.min))) &&
+               (!range.has_upper_bound() ||
+                (useful.has_upper_bound() && can_prove(useful.max <= range.max)));
+    }
+
     Stmt split_in_three(const For *op, const SteadyState &steady) {
         const std::string first_name = ctx_.names.unique(op->name + ".steady_min");
         const std::string end_name = ctx_.names.unique(op->name + ".steady_end");
@@ -234,10 +249,13 @@ private:
             steady.condition.defined() ||
             (steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1));
 
-        const Stmt general = rarely_run(op->body);
+        const bool alone = does_nothing_else(op, steady);
+        const Stmt general = alone ? Stmt() : rarely_run(op->body);
         const Expr start = before ? first : op->min, stop = after ? end : loop_end;
         Stmt result = make_loop(op, start, stop - start, mutate(steady.body));
-        if (before && after) {
+        if (alone) {
+            // what is outside of the steady state stays away
+        } else if (before && after) {
             result = share_general_code(op, first, end, loop_end, general, result);
         } else if (before) {
             result = Block::make(make_loop(op, op->min, first - op->min, general), result);

@@ -21,6 +21,12 @@ namespace calotype::internal {
 ///     for x in [x.steady_min, x.steady_end) { f[x] = g[x - 1]; h[x] = 1 }
 ///     for x in [x.steady_end, w) { as before }
 ///
+/// Where the iterations before and after would change nothing, as those of a sum that reads zeros there, they stay away:
+///
+///     for r in [0, n) { f[x] += k[r] * select(likely(x - r < w), g[min(likely(x - r), w - 1)], 0) }
+///     ->
+///     for r in [x.steady_min, n) { f[x] += k[r] * g[x - r] }
+///
 /// Where both ends are needed they share one copy of the code. An innermost loop of few iterations
 /// stays whole, as it is better unrolled than cut where that is known at run time only:
 ///

@@ -1,203 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/trim_no_ops.h"
 
-#include "arith/finite_floats.h"
 #include "arith/simplify.h"
-#include "arith/solve.h"
 #include "ir/constants.h"
-#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
-#include "ir/queries.h"
-#include "lower/effects.h"
-#include "lower/let_scope.h"
+#include "ir/walk/search.h"
+#include "lower/loop_guards.h"
 
 namespace calotype::internal {
 
 namespace {
-
-/// A condition and another that may be undefined.
-Expr both(const Expr &a, const Expr &b) {
-    return a.defined() && b.defined() ? a && b : (a.defined() ? a : b);
-}
-
-/// The selects among what is added up, or otherwise combined, to e.
-void selects_combined(const Expr &e, std::vector<const Select *> *found) {
-    const auto both_of = [&](const auto *op) {
-        selects_combined(op->a, found);
-        selects_combined(op->b, found);
-    };
-    switch (e.kind()) {
-    case NodeKind::Select:
-        return found->push_back(e.as<Select>());
-    case NodeKind::Add:
-        return both_of(e.as<Add>());
-    case NodeKind::Sub:
-        return both_of(e.as<Sub>());
-    case NodeKind::Mul:
-        return both_of(e.as<Mul>());
-    case NodeKind::Min:
-        return both_of(e.as<Min>());
-    case NodeKind::Max:
-        return both_of(e.as<Max>());
-    case NodeKind::And:
-        return both_of(e.as<And>());
-    case NodeKind::Or:
-        return both_of(e.as<Or>());
-    default:
-        return;
-    }
-}
-
-/// A store that writes what is there already unless a condition holds, and what it is where that
-/// does. Undefined if no such condition is seen.
-struct ConditionalStore {
-    Expr condition;
-    Stmt store;
-};
-
-/// `finite`: a product with zero is zero, whatever its other factor is.
-ConditionalStore conditional_store(const Store *op, bool finite) {
-    const auto with_value = [&](const Expr &value) {
-        return Store::make(op->name, simplify(value), op->index, op->predicate, op->alignment,
-                           op->symbol, op->is_streaming);
-    };
-    const auto keeps = [&](const Expr &value) {
-        const Expr simple = finite ? simplify_finite(value) : simplify(value);
-        const Load *old = simple.as<Load>();
-        return old && old->name == op->name && equal(old->index, op->index);
-    };
-    std::vector<const Select *> selects;
-    selects_combined(op->value, &selects);
-    for (const Select *s : selects) {
-        if (s->condition.type().lanes() != 1 || has_effects(s->condition)) {
-            continue;
-        }
-        const Expr if_true = substitute(Expr(s), s->true_value, op->value);
-        const Expr if_false = substitute(Expr(s), s->false_value, op->value);
-        if (keeps(if_false)) {
-            return {s->condition, with_value(if_true)};
-        }
-        if (keeps(if_true)) {
-            return {simplify(!s->condition), with_value(if_false)};
-        }
-    }
-    return {};
-}
-
-/// The conditions that all of a loop's body is under, taken apart: in which iterations they can
-/// hold, what does not depend on the iteration, and what has to be asked in each still.
-class Guards {
-public:
-    Guards(const For *loop, bool may_hoist, bool finite)
-        : loop_(loop), may_hoist_(may_hoist), finite_(finite) {
-        body = rest(loop->body);
-    }
-
-    Interval range = Interval::everything();  ///< of the loop's variable
-    Expr fixed;                               ///< undefined if there is nothing
-    Stmt body;                                ///< under the conditions that are left
-
-private:
-    Stmt rest(const Stmt &s) {
-        if (const LetStmt *op = s.as<LetStmt>(); op && !has_effects(op->value)) {
-            lets_.push(op->name, op->value);
-            const Stmt inner = rest(op->body);
-            return inner.same_as(op->body) ? s : LetStmt::make(op->name, op->value, inner);
-        }
-        if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
-            const Stmt inner = rest(op->body);
-            return inner.same_as(op->body)
-                       ? s
-                       : ProducerConsumer::make(op->name, op->is_producer, inner);
-        }
-        if (const Allocate *op = s.as<Allocate>(); op && !op->new_expr.defined()) {
-            const Stmt inner = rest(op->body);
-            return inner.same_as(op->body)
-                       ? s
-                       : Allocate::make(op->name, op->type, op->memory_type, op->extents,
-                                        op->condition, inner, op->new_expr, op->free_function,
-                                        op->padding);
-        }
-        if (const Block *op = s.as<Block>()) {
-            return rest_of_block(op);
-        }
-        if (const Store *op = s.as<Store>(); op && is_const_one(op->predicate)) {
-            const ConditionalStore conditional = conditional_store(op, finite_);
-            if (!conditional.condition.defined()) {
-                return s;
-            }
-            const Expr left = open(remove_likelies(conditional.condition));
-            return left.defined() ? s : conditional.store;  // the select stays where it decides
-        }
-        const IfThenElse *op = s.as<IfThenElse>();
-        if (!op || op->else_case.defined() || has_effects(op->condition)) {
-            return s;
-        }
-        const Expr left = open(remove_likelies(op->condition));
-        const Stmt inner = rest(op->then_case);
-        return left.defined() ? IfThenElse::make(left, inner) : inner;
-    }
-
-    /// Both parts are under the same conditions, or neither counts.
-    Stmt rest_of_block(const Block *op) {
-        Guards first(*this), second(*this);
-        first.body = first.rest(op->first);
-        if (first.range.is_everything() && !first.fixed.defined()) {
-            return op;
-        }
-        second.body = second.rest(op->rest);
-        const bool alike = same(first.range, second.range) &&
-                           first.fixed.defined() == second.fixed.defined() &&
-                           (!first.fixed.defined() || equal(first.fixed, second.fixed));
-        if (!alike) {
-            return op;
-        }
-        range = first.range;
-        fixed = first.fixed;
-        return Block::make(first.body, second.body);
-    }
-
-    /// What is left of a condition; undefined if nothing is.
-    Expr open(const Expr &condition) {
-        if (const And *op = condition.as<And>()) {
-            const Expr a = open(op->a);
-            return both(a, open(op->b));
-        }
-        const Expr outside = lets_.expand(condition);
-        if (!outside.defined() || !is_speculatable(outside)) {
-            return condition;
-        }
-        if (!uses_var(outside, loop_->name)) {
-            fixed = may_hoist_ ? both(fixed, outside) : fixed;
-            return may_hoist_ ? Expr() : condition;
-        }
-        const Expr question = simplify(outside);
-        const Interval can_hold = solve_for_outer_interval(question, loop_->name);
-        if (can_hold.is_empty() || can_hold.is_everything() || depends(can_hold)) {
-            return condition;
-        }
-        range = make_intersection(range, can_hold);
-        return same(solve_for_inner_interval(question, loop_->name), can_hold) ? Expr() : condition;
-    }
-
-    bool depends(const Interval &i) const {
-        return (i.has_lower_bound() && uses_var(i.min, loop_->name)) ||
-               (i.has_upper_bound() && uses_var(i.max, loop_->name));
-    }
-
-    static bool same(const Interval &a, const Interval &b) {
-        const auto same_end = [](const Expr &x, const Expr &y) {
-            return x.defined() == y.defined() && (!x.defined() || equal(x, y));
-        };
-        return same_end(a.min, b.min) && same_end(a.max, b.max);
-    }
-
-    const For *loop_;
-    bool may_hoist_;
-    bool finite_;  ///< floats are
-    LetScope lets_;
-};
 
 class TrimNoOps : public StmtMutator {
 public:
@@ -216,7 +29,8 @@ private:
         // The loops of a kernel keep the nest that fuse_thread_loops knows.
         const bool may_hoist =
             !contains<For>(op->body, [](const For *inner) { return is_gpu(inner->for_type); });
-        const Guards guards(op, may_hoist, !ctx_.target.has_feature(Target::StrictFloat));
+        const LoopGuards guards =
+            find_guards(op, may_hoist, !ctx_.target.has_feature(Target::StrictFloat));
         if (guards.range.is_empty() || (guards.range.is_everything() && !guards.fixed.defined())) {
             return s;
         }
@@ -224,7 +38,7 @@ private:
         return guards.fixed.defined() ? IfThenElse::make(guards.fixed, loop) : loop;
     }
 
-    Stmt trimmed(const For *op, const Guards &guards) {
+    Stmt trimmed(const For *op, const LoopGuards &guards) {
         const Interval &range = guards.range;
         const auto loop_over = [&](const Expr &min, const Expr &extent) {
             return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
