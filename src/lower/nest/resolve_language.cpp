@@ -34,15 +34,16 @@ public:
     Resolve(const Function &f, int stage, const Definition &def, const Target &target)
         : target_(target),
           state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
-        for (size_t i = 0; i < f.args().size(); i++) {
+        for (size_t i = f.args().size(); i-- > 0;) {
             // An update with something else in that place has no such variable.
             const Expr v = Variable::make(Int(32), f.args()[i]);
             if (stage == 0 || (i < def.args.size() && equal(def.args[i], v))) {
                 coordinates_.push_back(v);
             }
         }
-        for (const ReductionVariable &rv : def.schedule.rvars) {
-            coordinates_.push_back(Variable::make(Int(32), rv.var));
+        const auto &rvars = def.schedule.rvars;
+        for (auto rv = rvars.rbegin(); rv != rvars.rend(); ++rv) {
+            coordinates_.push_back(Variable::make(Int(32), rv->var));
         }
     }
 
@@ -109,12 +110,12 @@ private:
 
     Expr random(const Call *call) {
         Expr s = mix(state_, make_const(Int(32), calls_++));
-        for (const Expr &c : coordinates_) {
-            s = mix(s, c);
-        }
         // The last argument is the call's number, which means nothing; a seed may stand before it.
         for (size_t i = 0; i + 1 < call->args.size(); i++) {
             s = mix(s, call->args[i]);
+        }
+        for (const Expr &c : coordinates_) {
+            s = mix(s, c);
         }
         if (call->type == Float(32)) {
             Expr in_one_to_two =
@@ -126,6 +127,7 @@ private:
 
     const Target &target_;
     Expr state_;
+    /// Those first that change last where nobody schedules: what is mixed of them stands outside of inner loops.
     std::vector<Expr> coordinates_;
     int calls_ = 0;
 };
