@@ -85,6 +85,10 @@ public:
     virtual bool permutes_bytes_of_two(const Target &) const {
         return false;
     }
+    /// True if vectors of narrower integers are made by an instruction that saturates, and by no other as fast.
+    virtual bool packs_with_saturation(const Target &) const {
+        return false;
+    }
     /// True if code on it may call functions of the C library.
     virtual bool has_c_library() const {
         return true;

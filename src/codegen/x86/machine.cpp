@@ -105,6 +105,9 @@ public:
                             !target.has_feature(Target::AVX512_SapphireRapids);
         return target.has_feature(Target::AVX512_Skylake) && !is_amd;
     }
+    bool packs_with_saturation(const Target &target) const override {
+        return target.has_feature(Target::SSE41) && !target.has_feature(Target::AVX512);
+    }
     bool permutes_bytes_of_two(const Target &target) const override {
         return target.has_feature(Target::AVX512_Cannonlake);
     }
