@@ -97,11 +97,12 @@ SplitEffect split(const LoopGraph &graph, const StepLoops &loops, const LoopStep
     return effect;
 }
 
-SplitEffect fuse(const StepLoops &loops, const LoopStep &s) {
+SplitEffect fuse(const StepLoops &loops, const LoopStep &s, bool may_be_negative) {
     const Loop &fused = loops.old, &outer = loops.outer, &inner = loops.inner;
     SplitEffect effect;
-    // Regions that a condition leaves nothing of may have negative extents: those of two make no loop.
-    const Expr extent = inner.extent() * max(outer.extent(), 0);
+    // Two negative extents make no loop.
+    const bool may_both_be = may_be_negative && !s.factor.defined();
+    const Expr extent = inner.extent() * (may_both_be ? max(outer.extent(), 0) : outer.extent());
     add_range(&effect, fused, 0, extent - 1, extent);
     // The quotient of two ranges is more than bounds analysis can follow, so it is told.
     auto promise = [](const Expr &e, const Loop &range) {
@@ -124,7 +125,7 @@ SplitEffect rename(const Loop &old, const Loop &renamed) {
 }  // namespace
 
 SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &graph,
-                        const LoopStep &s) {
+                        const LoopStep &s, bool may_be_negative) {
     const auto loop = [&](int i) {
         return Loop(func, stage, graph.loop(i).name);
     };
@@ -132,7 +133,7 @@ SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &gra
     case Split::Kind::Split:
         return split(graph, {loop(s.old), loop(s.outer), loop(s.inner)}, s);
     case Split::Kind::Fuse:
-        return fuse({loop(s.old), loop(s.outer), loop(s.inner)}, s);
+        return fuse({loop(s.old), loop(s.outer), loop(s.inner)}, s, may_be_negative);
     case Split::Kind::Rename:
         break;
     }

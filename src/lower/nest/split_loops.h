@@ -29,8 +29,9 @@ struct SplitEffect {
 ///     for x in [x.min, x.max]: body    ->    for xo in [0, (extent + 7) / 8): for xi in [0, 8):
 ///                                              let x = xo * 8 + xi + x.min
 ///                                              if (likely(x <= x.max)) body
+/// `may_be_negative`: extents may, as those of regions that a condition leaves less than nothing of.
 SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &graph,
-                        const LoopStep &step);
+                        const LoopStep &step, bool may_be_negative);
 
 /// The extent of a loop, given that `extent` is required: more, where tails round up or shift. What
 /// inner loops do beyond the last block is not in it.

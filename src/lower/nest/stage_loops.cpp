@@ -308,6 +308,14 @@ private:
                !f_.has_extern_definition();
     }
 
+    /// A region that a condition leaves less than nothing of has such; of an output none has. Within kernels extents
+    /// that are constants have to be seen to be.
+    bool extents_may_be_negative() const {
+        return !ctx_.is_output(f_.name()) &&
+               std::none_of(schedule_.dims.begin(), schedule_.dims.end(),
+                            [](const Dim &d) { return is_gpu(d.for_type); });
+    }
+
     void apply_splits() {
         for (const PureVar &v : pure_vars(f_, stage_)) {
             // The loops of splits may cover more than is required.
@@ -332,7 +340,8 @@ private:
         }
         add_base_range(outermost_name, 0, 0);
         for (const LoopStep &step : graph_.steps()) {
-            SplitEffect effect = split_loops(f_.name(), stage_, graph_, step);
+            SplitEffect effect =
+                split_loops(f_.name(), stage_, graph_, step, extents_may_be_negative());
             ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
             lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
             if (effect.guard.defined()) {
