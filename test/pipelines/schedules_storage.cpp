@@ -279,19 +279,19 @@ TEST(Streaming, StoresAtAnyAlignment) {
     }
 }
 
-/// Loads of two and of one byte, as scalars and in vectors: not all of them have such an instruction.
+/// Loads of few bytes, and those of which few are used: not all of them have such an instruction.
 TEST(Streaming, NarrowValues) {
     Var x("x");
     for (int lanes : {1, 2, 8}) {
         Func f("f"), g("g");
-        f(x) = Tuple(cast<uint16_t>(x), cast<uint8_t>(x));
+        f(x) = Tuple(cast<uint16_t>(x), cast<uint8_t>(x), cast<int64_t>(x) * 65536 + x);
         const Expr wide = cast<int64_t>(f(x)[0]), narrow = cast<int64_t>(f(x)[1]);
-        g(x) = select(x % 2 == 0, wide, x % 3 == 0, narrow, cast<int64_t>(f(x + 1)[0]));
+        g(x) = select(x % 2 == 0, wide, x % 3 == 0, narrow, cast<int64_t>(cast<uint16_t>(f(x)[2])));
         f.compute_root().vectorize(x, 2, TailStrategy::GuardWithIf);
         g.stream_loads().vectorize(x, lanes, TailStrategy::GuardWithIf);
         Buffer<int64_t> result = g.realize({41});
         for (int i = 0; i < 41; i++) {
-            ASSERT_EQ(result(i), i % 2 == 0 || i % 3 == 0 ? i : i + 1) << i;
+            ASSERT_EQ(result(i), i) << i;
         }
     }
 }

@@ -132,11 +132,9 @@ void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &b
     const auto shared = alias_names_.find(buffer);
     access->setMetadata(llvm::LLVMContext::MD_tbaa,
                         module_.alias_tag(shared == alias_names_.end() ? buffer : shared->second));
-    // Of such loads of fewer than four bytes, which vectors of narrow lanes may be taken apart into, LLVM
-    // makes no code but ends the process.
-    const bool is_narrow_load =
-        !access->getType()->isVoidTy() && access->getType()->getScalarSizeInBits() < 32;
-    if (is_streaming && !is_narrow_load && machine_.has_streaming_accesses()) {
+    // Only stores: of such loads, where it narrows them to fewer than four bytes, LLVM makes no code but ends
+    // the process, and of memory that is cached they are loads like others.
+    if (is_streaming && llvm::isa<llvm::StoreInst>(access) && machine_.has_streaming_accesses()) {
         llvm::Metadata *one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
         access->setMetadata(llvm::LLVMContext::MD_nontemporal,
                             llvm::MDNode::get(module_.context(), one));
