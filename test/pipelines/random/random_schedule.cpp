@@ -260,8 +260,8 @@ class PipelineScheduler {
 public:
     PipelineScheduler(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
                       Directives &directives)
-        : p_(p), built_(built), dice_(seed), directives_(directives), loops_(p.stages.size()),
-          chains_(p.stages.size()), inlined_(p.stages.size(), false),
+        : p_(p), built_(built), dice_(seed), seed_(seed), directives_(directives),
+          loops_(p.stages.size()), chains_(p.stages.size()), inlined_(p.stages.size(), false),
           at_root_(p.stages.size(), false) {
     }
 
@@ -271,6 +271,7 @@ public:
             place(i, p_.is_output(i));
             if (!inlined_[size_t(i)]) {
                 schedule_loops(i, p_.is_output(i));
+                memory(i, p_.is_output(i));
             }
         }
     }
@@ -565,6 +566,23 @@ private:
         sometimes(p_.full && is_whole ? 20 : 0, "memoize()", [&] { func(i).memoize(); });
     }
 
+    /// How the memory of Func i is used, and bounds of it: drawn apart, as nothing depends on them.
+    void memory(int i, bool output) {
+        Dice dice(seed_ ^ (uint64_t(i + 1) << 32));
+        const auto sometimes = [&](int percent, const std::string &directive,
+                                   const std::function<void()> &f) {
+            if (dice.chance(percent)) {
+                directives_.apply(name(i) + "." + directive + ";", f);
+            }
+        };
+        sometimes(8, "stream_stores()", [&] { func(i).stream_stores(); });
+        sometimes(8, "stream_loads()", [&] { func(i).stream_loads(); });
+        if (!output) {
+            sometimes(5, "align_extent(y, 2)", [&] { func(i).align_extent(y, 2); });
+            sometimes(5, "bound_storage(x, 128)", [&] { func(i).bound_storage(x, 128); });
+        }
+    }
+
     void hoist(int i, const std::vector<Level> &all, int level) {
         if (level < 0) {
             directives_.apply(name(i) + ".hoist_storage_root();",
@@ -607,6 +625,7 @@ private:
     const RandomPipeline &p_;
     BuiltPipeline &built_;
     Dice dice_;
+    const uint64_t seed_;
     Directives &directives_;
     std::vector<std::vector<std::vector<Loop>>> loops_;  ///< of each stage of each Func
     std::vector<std::vector<Level>> chains_;  ///< the loops that each Func is computed in
