@@ -69,18 +69,6 @@ TEST(X86, UsualExponentsAndLogarithmsChooseNothing) {
     }
 }
 
-/// Also where the indices are clamped, which tells LLVM that zeros would do to extend them.
-TEST(X86, GathersTakeIndicesOf32Bits) {
-    const Expr places = load(Int(32, 8), "b");
-    const Expr clamped =
-        max(min(places, make_const(places.type(), 1000)), make_zero(places.type()));
-    const std::string text =
-        assembly("x86-64-linux-avx512_skylake",
-                 Load::make(Float(32, 8), "a", clamped, const_true(8), Alignment()));
-    EXPECT_EQ(count(text, "vgatherdps"), 1u) << text;
-    EXPECT_EQ(count(text, "vpmovzxdq"), 0u) << text;
-}
-
 /// Three channels in the other order, of pixels that lie one after the other in x.
 Expr with_channels_turned(const Expr &x) {
     const Expr all = Variable::make(x.type(), "all");
