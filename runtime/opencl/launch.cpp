@@ -325,6 +325,9 @@ cl_int describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *fun
     function->fixed_group = group[0] * group[1] * group[2];
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE,
                                   sizeof function->local_bytes, &function->local_bytes, nullptr);
+    if (function->local_bytes == 1) {
+        function->local_bytes = 0;  // as NVIDIA's driver says of kernels that have none
+    }
     return error;
 }
 

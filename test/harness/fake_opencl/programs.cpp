@@ -210,7 +210,10 @@ FAKE_CL cl_int clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id, cl_uint 
     if (!kernel) {
         return CL_INVALID_KERNEL;
     }
-    const uint64_t value = what == CL_KERNEL_WORK_GROUP_SIZE ? max_group(*kernel) : 0;
+    // A byte of local memory, as NVIDIA's driver says of kernels that have none of their own.
+    const uint64_t value = what == CL_KERNEL_WORK_GROUP_SIZE  ? max_group(*kernel)
+                           : what == CL_KERNEL_LOCAL_MEM_SIZE ? 1
+                                                              : 0;
     return answer(&value, sizeof value, room, out, needed);
 }
 

@@ -106,9 +106,8 @@ __kernel void add(__global uchar *a_base, ulong a_offset, __global uchar *b_base
     int i = get_global_id(0);
     if (i < n) out[i] = a[i] + b[i];
 }
-__kernel void reverse(__global uchar *base, ulong offset, __local uchar *shared_bytes) {
+__kernel void reverse(__global uchar *base, ulong offset, __local int *block) {
     __global int *data = (__global int *)(base + offset);
-    __local int *block = (__local int *)shared_bytes;
     int t = get_local_id(0);
     block[t] = data[get_global_id(0)];
     barrier(CLK_LOCAL_MEM_FENCE);
