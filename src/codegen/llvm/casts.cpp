@@ -5,10 +5,10 @@
 // with F16C's instructions or, on older machines and for bfloat16, in integer arithmetic. From
 // float64 the way leads over float32 rounded to odd, so that the two roundings together give what
 // one would.
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <optional>
 
+#include "arith/bounds.h"
+#include "arith/simplify.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/math/bfloat16_nans.h"
@@ -48,50 +48,6 @@ Value *emit_widened_slice(FunctionEmitter &f, const Cast *op) {
     return f.convert(v, to.is_float() ? held.with_code(Type::Int) : held, to);
 }
 
-/// What a float can be, as far as it is made of constants, choices and narrow integers.
-struct FloatRange {
-    double min = -std::numeric_limits<double>::infinity();
-    double max = std::numeric_limits<double>::infinity();
-};
-
-FloatRange range_of(const Expr &e);
-
-template<typename Op>
-FloatRange range_of_both(const Op *op,
-                         FloatRange (*combine)(const FloatRange &, const FloatRange &)) {
-    return combine(range_of(op->a), range_of(op->b));
-}
-
-FloatRange range_of(const Expr &e) {
-    using R = FloatRange;
-    if (const auto constant = as_const_float(e)) {
-        return {*constant, *constant};
-    }
-    switch (e.kind()) {
-    case NodeKind::Broadcast:
-        return range_of(e.as<Broadcast>()->value);
-    case NodeKind::Min:
-        return range_of_both(e.as<Min>(), [](const R &a, const R &b) {
-            return R{std::min(a.min, b.min), std::min(a.max, b.max)};
-        });
-    case NodeKind::Max:
-        return range_of_both(e.as<Max>(), [](const R &a, const R &b) {
-            return R{std::max(a.min, b.min), std::max(a.max, b.max)};
-        });
-    case NodeKind::Add:
-        return range_of_both(e.as<Add>(), [](const R &a, const R &b) {
-            return R{a.min + b.min, a.max + b.max};
-        });
-    case NodeKind::Mul:
-        return range_of_both(e.as<Mul>(), [](const R &a, const R &b) {
-            const bool known = a.min >= 0 && b.min >= 0 && std::isfinite(a.max * b.max);
-            return known ? R{a.min * b.min, a.max * b.max} : R{};
-        });
-    default:
-        return {};
-    }
-}
-
 // Floats that are known to fit are packed with saturation, for which no lane has to be masked before. Of NaN the
 // conversion makes the smallest integer, and that becomes zero in either way.
 Value *emit_packed(FunctionEmitter &f, const Cast *op) {
@@ -101,9 +57,13 @@ Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     if (!narrows || !f.machine().packs_with_saturation(f.target())) {
         return nullptr;
     }
-    const FloatRange range = range_of(op->value);
+    const Interval range = bounds_of_expr(op->value, {}, {}, true);
+    const auto least = range.has_lower_bound() ? as_const_float(simplify(range.min)) : std::nullopt;
+    const auto largest =
+        range.has_upper_bound() ? as_const_float(simplify(range.max)) : std::nullopt;
     const double most = double((1 << to.bits()) - 1);
-    if (range.min < 0 || range.max > most + 0.5) {  // not up to the next integer: sums are rounded
+    // Not up to the next integer: sums are rounded.
+    if (!least || !largest || *least < 0 || *largest > most + 0.5) {
         return nullptr;
     }
     llvm::IRBuilder<> &b = f.builder();

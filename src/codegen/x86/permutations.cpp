@@ -92,6 +92,9 @@ void permute(llvm::ShuffleVectorInst &shuffle, const Permutation &p, bool is_of_
 }  // namespace
 
 void interleave_by_permutation(llvm::Module &module, const Target &target) {
+    if (!target.has_feature(Target::AVX512_Skylake)) {
+        return;
+    }
     for (llvm::Function &function : module) {
         for (llvm::BasicBlock &block : function) {
             for (llvm::Instruction &i : llvm::make_early_inc_range(block)) {

@@ -185,6 +185,15 @@ private:
         return s;
     }
 
+    /// What `f` gives of a part that is come to in each iteration if what is around it is and it is `always`.
+    template<typename F>
+    auto reached(bool always, const F &f) {
+        const bool around = std::exchange(reads_move_, reads_move_ && always);
+        auto result = f();
+        reads_move_ = around;
+        return result;
+    }
+
     Expr visit(const Let *op) override {
         const Expr value = mutate(op->value);
         if (!is_known_outside(value)) {
@@ -208,10 +217,8 @@ private:
 
     Stmt visit(const For *op) override {
         const Expr min = mutate(op->min), extent = mutate(op->extent);
-        const bool moved = reads_move_;
-        reads_move_ = moved && is_positive_const(extent) && !is_gpu(op->for_type);
-        const Stmt body = with_meaning(op->name, Expr(), op->body);
-        reads_move_ = moved;
+        const Stmt body = reached(is_positive_const(extent) && !is_gpu(op->for_type),
+                                  [&] { return with_meaning(op->name, Expr(), op->body); });
         const bool same =
             min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
         return same ? Stmt(op) : with(op, &For::min, min, &For::extent, extent, &For::body, body);
@@ -220,33 +227,21 @@ private:
     // Reads stay under their conditions.
     Stmt visit(const IfThenElse *op) override {
         const Expr condition = mutate(op->condition);
-        const bool moved = std::exchange(reads_move_, false);
-        const Stmt then_case = mutate(op->then_case), else_case = mutate(op->else_case);
-        reads_move_ = moved;
+        const Stmt then_case = reached(false, [&] { return mutate(op->then_case); });
+        const Stmt else_case = reached(false, [&] { return mutate(op->else_case); });
         const bool same = condition.same_as(op->condition) && then_case.same_as(op->then_case) &&
                           else_case.same_as(op->else_case);
         return same ? Stmt(op) : IfThenElse::make(condition, then_case, else_case);
     }
     Expr visit(const Call *op) override {
-        const bool moved = reads_move_;
-        reads_move_ = moved && !op->is_intrinsic(Intrinsic::if_then_else);
-        const Expr e = Mutator::visit(op);
-        reads_move_ = moved;
-        return e;
+        return reached(!op->is_intrinsic(Intrinsic::if_then_else),
+                       [&] { return Mutator::visit(op); });
     }
     Stmt visit(const Store *op) override {
-        const bool moved = reads_move_;
-        reads_move_ = moved && is_trivially_true(op->predicate);
-        const Stmt s = Mutator::visit(op);
-        reads_move_ = moved;
-        return s;
+        return reached(is_trivially_true(op->predicate), [&] { return Mutator::visit(op); });
     }
     Expr visit(const Load *op) override {
-        const bool moved = reads_move_;
-        reads_move_ = moved && is_trivially_true(op->predicate);
-        const Expr e = Mutator::visit(op);
-        reads_move_ = moved;
-        return e;
+        return reached(is_trivially_true(op->predicate), [&] { return Mutator::visit(op); });
     }
 
     /// The body of a let or loop, in which the name means a value of the outside, or itself.

@@ -339,9 +339,9 @@ private:
             add_base_range(rv.var, min, min + extent - 1);
         }
         add_base_range(outermost_name, 0, 0);
+        const bool may_be_negative = extents_may_be_negative();
         for (const LoopStep &step : graph_.steps()) {
-            SplitEffect effect =
-                split_loops(f_.name(), stage_, graph_, step, extents_may_be_negative());
+            SplitEffect effect = split_loops(f_.name(), stage_, graph_, step, may_be_negative);
             ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
             lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
             if (effect.guard.defined()) {
