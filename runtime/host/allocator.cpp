@@ -8,7 +8,8 @@
 //
 // Pipelines ask for the same scratch memory in each call, and often in each iteration of a loop.
 // libc gives large blocks back to the system when they are freed, which then clears each page again.
-// So some blocks that are freed are kept for the next that ask.
+// So some blocks that are freed are kept for the next that ask, if possible for the thread that had
+// them: their memory is in the cache of its processor.
 #include "runtime/abi/memory.h"
 
 #include <atomic>
@@ -29,15 +30,23 @@ static constexpr size_t alignment = calotype_malloc_alignment;
 
 namespace {
 
+/** Threads in the order in which they first asked. */
+uint32_t number_of_thread() {
+    static std::atomic<uint32_t> threads{0};
+    static thread_local uint32_t number = threads.fetch_add(1, std::memory_order_relaxed);
+    return number;
+}
+
 /** Blocks that are free, of sizes from smallest to largest. Nobody waits for the lock: who does not get
  * it asks libc, and so does the child of a process that forked while it was held. */
 template<size_t smallest, size_t largest, size_t most_bytes>
-class KeptBlocks {
+class alignas(64) KeptBlocks {
     static constexpr int most = 32;
 
     struct Block {
         void *address;
         size_t size;
+        uint32_t thread;  ///< that had it last
     };
     Block blocks[most] = {};  ///< the oldest first
     int count = 0;
@@ -71,15 +80,32 @@ class KeptBlocks {
         return size < largest ? size : largest;
     }
 
+    /** The block that the thread, or if it has none another, had last, of those that are as large, but not four times
+     * as large; -1 if there is none. Not the smallest: where a loop asks for a little more in each iteration, each
+     * size would have a block of its own, none of which were in the cache. */
+    int find(size_t size) const {
+        const uint32_t thread = number_of_thread();
+        int last = -1;
+        for (int i = count - 1; i >= 0; i--) {
+            const Block &block = blocks[i];
+            if (block.size < size || block.size / 4 >= size) {
+                continue;
+            }
+            if (block.thread == thread) {
+                return i;
+            }
+            last = last < 0 ? i : last;
+        }
+        return last;
+    }
+
 public:
     static bool is_of_interest(size_t size) {
         // A sanitizer is to see what is freed.
         return size >= smallest && size <= largest && !__asan_init && !__msan_init;
     }
 
-    /** The smallest block that is as large, but not four times as large: where a loop asks for a little more in each
-     * iteration, there are not as many blocks as sizes. Null if there is none. `*size` becomes that of the block, or
-     * the one to ask libc for. */
+    /** A block that is kept; null if none fits. `*size` becomes that of the block, or the one to ask libc for. */
     void *take(size_t *size) {
         if (!is_of_interest(*size)) {
             return nullptr;
@@ -88,14 +114,7 @@ public:
         if (!try_lock()) {
             return nullptr;
         }
-        int best = -1;
-        // Of equal ones the last that was in use. Most find their size there at once.
-        for (int i = count - 1; i >= 0 && (best < 0 || blocks[best].size != *size); i--) {
-            const bool fits = blocks[i].size >= *size && blocks[i].size / 4 < *size;
-            if (fits && (best < 0 || blocks[i].size < blocks[best].size)) {
-                best = i;
-            }
-        }
+        const int best = find(*size);
         void *address = nullptr;
         if (best >= 0) {
             const Block block = remove(best);
@@ -117,7 +136,7 @@ public:
         while (count == most || bytes + size > most_bytes) {
             old[dropped++] = remove(0);
         }
-        blocks[count++] = {address, size};
+        blocks[count++] = {address, size, number_of_thread()};
         bytes += size;
         unlock();
         for (int i = 0; i < dropped; i++) {
@@ -139,26 +158,35 @@ public:
     }
 };
 
-/** A row of an image, which libc has in lists that it sorts; larger than what each thread has at hand. */
-KeptBlocks<(1 << 10) + 1, (16 << 10) - 1, 256 << 10> kept_rows;
+/** A row of an image, which libc has in lists that it sorts; larger than what libc has at hand for each thread. Threads
+ * ask for them in each iteration, so up to this many have a place of their own. */
+using Rows = KeptBlocks<(1 << 10) + 1, (16 << 10) - 1, 256 << 10>;
+constexpr uint32_t places = 32;
+Rows kept_rows[places];
 KeptBlocks<16 << 10, 32 << 20, 64 << 20> kept;
 
+Rows &rows_of_thread() {
+    return kept_rows[number_of_thread() % places];
+}
+
 void *take_kept(size_t *size) {
-    void *row = kept_rows.take(size);
-    return row ? row : kept.take(size);
+    return Rows::is_of_interest(*size) ? rows_of_thread().take(size) : kept.take(size);
 }
 
 void give_kept(void *block, size_t size) {
-    if (kept_rows.is_of_interest(size)) {
-        kept_rows.give(block, size);
+    if (Rows::is_of_interest(size)) {
+        rows_of_thread().give(block, size);
     } else {
         kept.give(block, size);
     }
 }
 
 bool clear_kept() {
-    const bool had_rows = kept_rows.clear();
-    return kept.clear() || had_rows;
+    bool were_there = kept.clear();
+    for (Rows &rows : kept_rows) {
+        were_there = rows.clear() || were_there;
+    }
+    return were_there;
 }
 
 __attribute__((destructor)) void free_kept_blocks() {

@@ -2,6 +2,7 @@
 // Memory of pipelines, and how to replace it.
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -84,12 +85,14 @@ TEST(Allocator, KeepsBlocksForThoseThatGrow) {
 
 TEST(Allocator, KeepsBlocksForThoseThatGrowALotInEachCall) {
     // From one to eighty times the size: more different sizes than there are blocks.
-    std::set<void *> blocks;
+    std::set<void *> blocks, of_call;
     const auto call = [&] {
         size_t added = blocks.size();
+        of_call.clear();
         for (size_t size = 20000; size < 1600000; size += 12000) {
             void *block = calotype_malloc(nullptr, size);
             blocks.insert(block);
+            of_call.insert(block);
             memset(block, 1, size);
             calotype_free(nullptr, block);
         }
@@ -98,6 +101,8 @@ TEST(Allocator, KeepsBlocksForThoseThatGrowALotInEachCall) {
     call();
     call();
     EXPECT_LE(call(), 1u);
+    // A few that are in the cache.
+    EXPECT_LE(of_call.size(), 5u);
 }
 #endif
 
@@ -157,6 +162,39 @@ TEST(Allocator, KeepsBlocksOfManyThreads) {
         t.join();
     }
 }
+
+#if !defined(__SANITIZE_ADDRESS__)
+// What a thread has freed is in the cache of its processor.
+TEST(Allocator, GivesAThreadItsOwnBlocks) {
+    for (size_t size : {2000, 30000}) {
+        std::barrier step(2);
+        void *first[2], *second[2];
+        const auto round = [&](int thread, void **blocks) {
+            for (int turn = 0; turn < 2; turn++) {
+                if (turn == thread) {
+                    blocks[thread] = calotype_malloc(nullptr, size);
+                }
+                step.arrive_and_wait();
+            }
+            for (int turn = 0; turn < 2; turn++) {
+                if (turn == thread) {
+                    calotype_free(nullptr, blocks[thread]);
+                }
+                step.arrive_and_wait();
+            }
+        };
+        const auto run = [&](int thread) {
+            round(thread, first);
+            round(thread, second);
+        };
+        std::thread other(run, 1);
+        run(0);
+        other.join();
+        EXPECT_EQ(first[0], second[0]) << size;
+        EXPECT_EQ(first[1], second[1]) << size;
+    }
+}
+#endif
 
 int mallocs, frees;
 
