@@ -41,10 +41,11 @@ struct Function {
     static constexpr uint32_t n_slots = 16;
 
     Slot slots[n_slots];
-    Mutex lock;            ///< of the next
-    cl_program program;    ///< null: closed
-    size_t max_group;      ///< work-items of a group that this kernel can have
-    size_t fixed_group;    ///< of the only group that it is compiled for; 0: no such
+    Mutex lock;          ///< of the next
+    cl_program program;  ///< null: closed
+    /** Work-items of a group for which the driver vouches; 0: it does not say. Some say 256 of kernels that
+     * run with any number. */
+    size_t sure_group;
     uint64_t local_bytes;  ///< local memory that it uses already
     cl_uint n_parameters;
     char name[1];  ///< the rest follows
@@ -118,7 +119,7 @@ calotype_status refuse(const char *kernel, const char *what, uint64_t value, con
                                                << value << ", " << whose << " allows " << limit);
 }
 
-/** Whether device and kernel allow such groups. */
+/** Whether the device allows such groups. */
 calotype_status check_limits(const DeviceScope &scope, const Function &function,
                              const uint32_t block[3], uint32_t dynamic_shared_bytes) {
     const ContextRecord &record = record_of(scope);
@@ -134,11 +135,6 @@ calotype_status check_limits(const DeviceScope &scope, const Function &function,
     if (record.max_group != 0 && items > record.max_group) {
         return refuse(function.name, "the number of threads in a block", items, "the device",
                       record.max_group);
-    }
-    // Some drivers state a general limit also of a kernel that is compiled for one larger group.
-    if (function.max_group != 0 && items > function.max_group && items != function.fixed_group) {
-        return refuse(function.name, "the number of threads in a block", items,
-                      "the compiled kernel", function.max_group);
     }
     const uint64_t shared = function.local_bytes + dynamic_shared_bytes;
     if (record.local_bytes != 0 && shared > record.local_bytes) {
@@ -293,9 +289,22 @@ calotype_status refuse_closed() {
     return fail_with(CALOTYPE_E_CONTEXT_LOST, "the module was unloaded although it is held");
 }
 
-calotype_status enqueue(cl_command_queue queue, cl_kernel object,
-                        const calotype_kernel_desc &kernel, const uint32_t grid[3],
-                        const uint32_t block[3]) {
+calotype_status fail_to_enqueue(const Function &function, const uint32_t block[3], cl_int error) {
+    const uint64_t items = uint64_t(block[0]) * block[1] * block[2];
+    const char *const call = "clEnqueueNDRangeKernel";
+    if (function.sure_group == 0 || items <= function.sure_group) {
+        return fail(function.name, error, call);
+    }
+    return fail_with(status_of_launch(error),
+                     Text() << "kernel " << function.name
+                            << ": the number of threads in a block is " << items
+                            << ", the driver vouches for " << function.sure_group
+                            << " of this kernel: " << describe_error(error, call).c_str(),
+                     error);
+}
+
+calotype_status enqueue(cl_command_queue queue, cl_kernel object, const Function &function,
+                        const uint32_t grid[3], const uint32_t block[3]) {
     size_t global[3], local[3];
     for (int d = 0; d < 3; d++) {
         local[d] = block[d];
@@ -304,11 +313,11 @@ calotype_status enqueue(cl_command_queue queue, cl_kernel object,
     cl_int error =
         cl().clEnqueueNDRangeKernel(queue, object, 3, nullptr, global, local, 0, nullptr, nullptr);
     if (error != CL_SUCCESS) {
-        return fail(kernel.name, error, "clEnqueueNDRangeKernel");
+        return fail_to_enqueue(function, block, error);
     }
     // So that it starts while the host goes on.
     error = cl().clFlush(queue);
-    return error == CL_SUCCESS ? CALOTYPE_OK : fail(kernel.name, error, "clFlush");
+    return error == CL_SUCCESS ? CALOTYPE_OK : fail(function.name, error, "clFlush");
 }
 
 /** What the driver says of the compiled kernel; 0 for limits that it does not know. */
@@ -318,11 +327,7 @@ cl_int describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *fun
         cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof function->n_parameters,
                              &function->n_parameters, nullptr);
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE,
-                                  sizeof function->max_group, &function->max_group, nullptr);
-    size_t group[3] = {0, 0, 0};
-    cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
-                                  group, nullptr);
-    function->fixed_group = group[0] * group[1] * group[2];
+                                  sizeof function->sure_group, &function->sure_group, nullptr);
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE,
                                   sizeof function->local_bytes, &function->local_bytes, nullptr);
     if (function->local_bytes == 1) {
@@ -404,7 +409,7 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
     }
     auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
     status = note_queue(record_of(scope), queue);
-    return status == CALOTYPE_OK ? enqueue(queue, use.get(), kernel, grid, block) : status;
+    return status == CALOTYPE_OK ? enqueue(queue, use.get(), made, grid, block) : status;
 }
 
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {

@@ -5,8 +5,9 @@
 //
 // A program "compiles" unless its text has "#error" in it. Its kernels are the functions of the
 // host that were added under the same names; one that was not added does nothing. A kernel cannot
-// have more than N work-items in a group if "max_group=N" comes after its name in the text. What is
-// enqueued runs at once, unless the queue is blocked.
+// have more than N work-items in a group if "max_group=N" comes after its name in the text; with
+// "stated_group=N" the driver states that number instead of the true one. What is enqueued runs at
+// once, unless the queue is blocked.
 #pragma once
 
 #include <dlfcn.h>

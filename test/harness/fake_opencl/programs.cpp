@@ -34,11 +34,19 @@ size_t count_parameters(const std::string &parameters) {
     return count;
 }
 
-/** See fake_opencl.h. */
-size_t max_group(const FakeKernelObject &kernel) {
+/** The number behind the words, which come after the kernel's name; see fake_opencl.h. */
+size_t number_of(const FakeKernelObject &kernel, const std::string &words, size_t otherwise) {
     const std::string &source = kernel.program->source;
-    const size_t at = source.find("max_group=", source.find("void " + kernel.name + "("));
-    return at == std::string::npos ? 1024 : size_t(atoi(source.c_str() + at + 10));
+    const size_t at = source.find(words, source.find("void " + kernel.name + "("));
+    return at == std::string::npos ? otherwise : size_t(atoi(source.c_str() + at + words.size()));
+}
+
+size_t max_group(const FakeKernelObject &kernel) {
+    return number_of(kernel, "max_group=", 1024);
+}
+
+size_t stated_group(const FakeKernelObject &kernel) {
+    return number_of(kernel, "stated_group=", max_group(kernel));
 }
 
 }  // namespace
@@ -211,7 +219,7 @@ FAKE_CL cl_int clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id, cl_uint 
         return CL_INVALID_KERNEL;
     }
     // A byte of local memory, as NVIDIA's driver says of kernels that have none of their own.
-    const uint64_t value = what == CL_KERNEL_WORK_GROUP_SIZE  ? max_group(*kernel)
+    const uint64_t value = what == CL_KERNEL_WORK_GROUP_SIZE  ? stated_group(*kernel)
                            : what == CL_KERNEL_LOCAL_MEM_SIZE ? 1
                                                               : 0;
     return answer(&value, sizeof value, room, out, needed);

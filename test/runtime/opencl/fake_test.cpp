@@ -490,11 +490,24 @@ TEST_F(FakeOpenClTest, launches_are_checked_before_the_driver_sees_them) {
               "kernel scale: the block's extent in z is 65, the device allows 64");
     EXPECT_EQ(refusal({1024, 2, 1}, 0),
               "kernel scale: the number of threads in a block is 2048, the device allows 1024");
-    EXPECT_EQ(refusal({65, 1, 1}, 0), "kernel scale: the number of threads in a block is 65, the "
-                                      "compiled kernel allows 64");
     EXPECT_EQ(refusal({1, 1, 1}, 16),
               "kernel scale takes no dynamic shared memory, 16 bytes were asked for");
     EXPECT_EQ(fake().calls("clEnqueueNDRangeKernel"), 0u);
+}
+
+// Of kernels whose groups have no size in the source, NVIDIA's driver states 256, and runs 1024.
+TEST_F(FakeOpenClTest, the_driver_decides_about_groups_larger_than_it_states) {
+    int runs = 0;
+    fake().add_kernel("f", [&](const FakeLaunch &) { runs++; });
+    OneKernel module("f", "__kernel void f(void) {} // stated_group=32 max_group=64\n", {});
+    LoadedKernel kernel(nullptr, module);
+    ASSERT_EQ(kernel.status, CALOTYPE_OK) << kernel.log.c_str();
+    EXPECT_EQ(kernel.launch({1, 1, 1}, {64, 1, 1}, {}), CALOTYPE_OK) << kernel.log.c_str();
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(kernel.launch({1, 1, 1}, {13, 5, 1}, {}), CALOTYPE_E_LAUNCH);
+    EXPECT_EQ(kernel.log,
+              "kernel f: the number of threads in a block is 65, the driver vouches for 32 of this "
+              "kernel: clEnqueueNDRangeKernel failed: CL_INVALID_WORK_GROUP_SIZE (-54)");
 }
 
 TEST_F(FakeOpenClTest, shared_memory_is_limited_by_the_device) {
