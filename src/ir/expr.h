@@ -78,6 +78,10 @@ public:
     explicit Expr(uint64_t x);
     Expr(float16_t x);
     Expr(bfloat16_t x);
+#ifdef CALOTYPE_CPP_COMPILER_HAS_FLOAT16
+    explicit Expr(_Float16 x) : Expr(float16_t(x)) {
+    }
+#endif
     Expr(float x);
     explicit Expr(double x);
     explicit Expr(bool x);

@@ -39,6 +39,13 @@ TEST(Operators, ConstantsTakeTheOtherType) {
     EXPECT_EQ(to_string(u8 < 3), "b:uint8 < (uint8)3");
 }
 
+#ifdef CALOTYPE_CPP_COMPILER_HAS_FLOAT16
+TEST(Operators, TakeTheCompilersOwnFloat16) {
+    EXPECT_EQ(to_string(Expr(_Float16(1.5))), "(float16)1.5");
+    EXPECT_EQ(to_string(f16 * Expr(_Float16(0.25))), "q:float16 * (float16)0.25");
+}
+#endif
+
 TEST(Operators, TypesMatch) {
     EXPECT_EQ((u8 + u16).type(), UInt(16));
     EXPECT_EQ((u8 + i8).type(), Int(8));
