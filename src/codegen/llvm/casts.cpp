@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arith/bounds.h"
+#include "arith/constant_interval.h"
 #include "arith/simplify.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/machine.h"
@@ -48,31 +49,35 @@ Value *emit_widened_slice(FunctionEmitter &f, const Cast *op) {
     return f.convert(v, to.is_float() ? held.with_code(Type::Int) : held, to);
 }
 
-// Floats that are known to fit are packed with saturation, for which no lane has to be masked before. Of NaN the
-// conversion makes the smallest integer, and that becomes zero in either way.
-Value *emit_packed(FunctionEmitter &f, const Cast *op) {
-    const Type from = op->value.type(), to = op->type;
-    const bool narrows = from == Float(32, to.lanes()) && to.is_uint() && to.bits() >= 8 &&
-                         to.bits() <= 16 && to.lanes() >= 4;
-    if (!narrows || !f.machine().packs_with_saturation(f.target())) {
-        return nullptr;
+bool is_known_to_fit(const Expr &e, Type to) {
+    if (e.type().is_int_or_uint()) {
+        return fits(constant_bounds(e), to.element_of());
     }
-    const Interval range = bounds_of_expr(op->value, {}, {}, true);
+    const Interval range = bounds_of_expr(e, {}, {}, true);
     const auto least = range.has_lower_bound() ? as_const_float(simplify(range.min)) : std::nullopt;
     const auto largest =
         range.has_upper_bound() ? as_const_float(simplify(range.max)) : std::nullopt;
-    const double most = double((1 << to.bits()) - 1);
     // Not up to the next integer: sums are rounded.
-    if (!least || !largest || *least < 0 || *largest > most + 0.5) {
+    const double most = double((1 << to.bits()) - 1);
+    return to.is_uint() && least && largest && *least >= 0 && *largest <= most + 0.5;
+}
+
+// What is known to fit is packed with saturation where the machine does that, and no lane has to be masked before. Of
+// NaN the conversion makes the smallest integer, and that becomes zero in either way.
+Value *emit_packed(FunctionEmitter &f, const Cast *op) {
+    const Type from = op->value.type(), to = op->type;
+    const bool is_narrow =
+        to.is_vector() && to.is_int_or_uint() && to.bits() >= 8 && to.bits() <= 16;
+    const bool narrows = from == Float(32, to.lanes()) ||
+                         (from.is_int_or_uint() && from.bits() > to.bits() && from.bits() <= 32);
+    if (!is_narrow || !narrows || !is_known_to_fit(op->value, to)) {
         return nullptr;
     }
-    llvm::IRBuilder<> &b = f.builder();
-    llvm::Type *wide = f.type(Int(32, to.lanes()));
-    Value *v = b.CreateFPToSI(f.emit(op->value), wide);
-    v = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, v,
-                                llvm::ConstantInt::get(wide, uint64_t(most)));
-    v = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, v, llvm::Constant::getNullValue(wide));
-    return b.CreateTrunc(v, f.type(to));
+    Value *const all = f.emit(op->value);
+    const Type held = from.is_float() ? Int(32, to.lanes()) : from;
+    Value *const v = from.is_float() ? f.builder().CreateFPToSI(all, f.type(held)) : all;
+    Value *const packed = f.machine().packed(f, v, to);
+    return packed ? packed : f.convert(all, from, to);
 }
 
 }  // namespace

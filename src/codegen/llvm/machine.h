@@ -37,6 +37,11 @@ public:
 
     /// An instruction for an intrinsic.
     virtual Value *call(FunctionEmitter &f, const Call *op) const = 0;
+    /// A vector of integers in a narrower type whose limits its values do not exceed, where it is an instruction that
+    /// saturates; null for the general way.
+    virtual Value *packed(FunctionEmitter &, Value *, Type) const {
+        return nullptr;
+    }
     /// An instruction for a sum with a product in it.
     virtual Value *sum(FunctionEmitter &, const Add *) const {
         return nullptr;
@@ -83,10 +88,6 @@ public:
     }
     /// True if one instruction takes any bytes out of two registers.
     virtual bool permutes_bytes_of_two(const Target &) const {
-        return false;
-    }
-    /// True if vectors of narrower integers are made by an instruction that saturates, and by no other as fast.
-    virtual bool packs_with_saturation(const Target &) const {
         return false;
     }
     /// True if code on it may call functions of the C library.

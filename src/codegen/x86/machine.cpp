@@ -8,6 +8,7 @@
 
 #include "codegen/x86/exponents.h"
 #include "codegen/x86/features.h"
+#include "codegen/x86/packing.h"
 #include "codegen/x86/patterns.h"
 #include "codegen/x86/tiles.h"
 #include "support/error.h"
@@ -105,8 +106,8 @@ public:
                             !target.has_feature(Target::AVX512_SapphireRapids);
         return target.has_feature(Target::AVX512_Skylake) && !is_amd;
     }
-    bool packs_with_saturation(const Target &target) const override {
-        return target.has_feature(Target::SSE41) && !target.has_feature(Target::AVX512);
+    Value *packed(FunctionEmitter &f, Value *v, Type to) const override {
+        return x86_packed(f, v, to);
     }
     bool permutes_bytes_of_two(const Target &target) const override {
         return target.has_feature(Target::AVX512_Cannonlake);

@@ -44,19 +44,6 @@ TEST(X86, EstimatesAreTheInstructionAlone) {
     }
 }
 
-TEST(X86, FloatsThatFitArePackedWithoutMasks) {
-    const auto known = [](Type to, float most) {
-        return cast(to, clamp(load(Float(32, to.lanes()), "a"), 0.0f, most) + 0.5f);
-    };
-    const auto masks = [](const Expr &e) {
-        const std::string text = assembly("x86-64-linux-avx2-fma", e);
-        return count(text, "vpand") + count(text, "vpblendw");
-    };
-    EXPECT_EQ(masks(known(UInt(8, 32), 255)), 0u);
-    EXPECT_EQ(masks(known(UInt(16, 16), 65535)), 0u);
-    EXPECT_GT(masks(known(UInt(8, 32), 256)), 0u);
-}
-
 /// What is rare is asked once, and done elsewhere: the usual values are not chosen from others, but powers of zero.
 TEST(X86, UsualExponentsAndLogarithmsChooseNothing) {
     const Expr x = load(Float(32, 8), "a"), y = load(Float(32, 8), "b");
