@@ -11,8 +11,8 @@
 #include "calotype.h"
 #include "ir/parser.h"
 #include "lower/context.h"
-#include "lower/loops/hoist_loop_invariants.h"
 #include "lower/storage/bound_small_allocations.h"
+#include "lower/values/hoist_loop_invariants.h"
 
 namespace {
 std::atomic<uint64_t> allocations{0};

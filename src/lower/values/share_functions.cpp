@@ -3,7 +3,7 @@
 // names has a number, the same for equal values, and that stands for the value wherever it occurs. A first walk
 // numbers the lets, a second one counts the functions of numbers, and a third one names those that occur twice:
 // in front of the first store, after the numbers that they need.
-#include "lower/loops/share_functions.h"
+#include "lower/values/share_functions.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an answer saves is found by giving it: the loop with the condition's name replaced is simplified, which
 // drops the lets that nothing needs any more, and its nodes are counted.
-#include "lower/loops/settle_choices.h"
+#include "lower/values/settle_choices.h"
 
 #include <algorithm>
 #include <map>

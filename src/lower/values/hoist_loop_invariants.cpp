@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/hoist_loop_invariants.h"
+#include "lower/values/hoist_loop_invariants.h"
 
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/split_quotients.h"
+#include "lower/values/split_quotients.h"
 
 #include <map>
 #include <optional>
