@@ -497,8 +497,9 @@ TEST_F(FakeOpenClTest, launches_are_checked_before_the_driver_sees_them) {
 
 // Of kernels whose groups have no size in the source, NVIDIA's driver states 256, and runs 1024.
 TEST_F(FakeOpenClTest, the_driver_decides_about_groups_larger_than_it_states) {
-    int runs = 0;
-    fake().add_kernel("f", [&](const FakeLaunch &) { runs++; });
+    static int runs;
+    runs = 0;
+    fake().add_kernel("f", [](const FakeLaunch &) { runs++; });
     OneKernel module("f", "__kernel void f(void) {} // stated_group=32 max_group=64\n", {});
     LoadedKernel kernel(nullptr, module);
     ASSERT_EQ(kernel.status, CALOTYPE_OK) << kernel.log.c_str();
