@@ -500,7 +500,7 @@ TEST_F(FakeOpenClTest, the_driver_decides_about_groups_larger_than_it_states) {
     static int runs;
     runs = 0;
     fake().add_kernel("f", [](const FakeLaunch &) { runs++; });
-    OneKernel module("f", "__kernel void f(void) {} // stated_group=32 max_group=64\n", {});
+    OneKernel module("f", "__kernel void f() {} // stated_group=32 max_group=64\n", {});
     LoadedKernel kernel(nullptr, module);
     ASSERT_EQ(kernel.status, CALOTYPE_OK) << kernel.log.c_str();
     EXPECT_EQ(kernel.launch({1, 1, 1}, {64, 1, 1}, {}), CALOTYPE_OK) << kernel.log.c_str();
