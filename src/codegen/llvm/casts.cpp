@@ -14,6 +14,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/math/bfloat16_nans.h"
 #include "ir/constants.h"
+#include "ir/queries.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -49,6 +50,10 @@ Value *emit_widened_slice(FunctionEmitter &f, const Cast *op) {
     return f.convert(v, to.is_float() ? held.with_code(Type::Int) : held, to);
 }
 
+bool is_integer_of_bits(Type t, int least, int most) {
+    return t.is_int_or_uint() && t.bits() >= least && t.bits() <= most;
+}
+
 bool is_known_to_fit(const Expr &e, Type to) {
     if (e.type().is_int_or_uint()) {
         return fits(constant_bounds(e), to.element_of());
@@ -66,10 +71,9 @@ bool is_known_to_fit(const Expr &e, Type to) {
 // NaN the conversion makes the smallest integer, and that becomes zero in either way.
 Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     const Type from = op->value.type(), to = op->type;
-    const bool is_narrow =
-        to.is_vector() && to.is_int_or_uint() && to.bits() >= 8 && to.bits() <= 16;
-    const bool narrows = from == Float(32, to.lanes()) ||
-                         (from.is_int_or_uint() && from.bits() > to.bits() && from.bits() <= 32);
+    const bool is_narrow = to.is_vector() && is_integer_of_bits(to, 8, 16);
+    const bool narrows =
+        from == Float(32, to.lanes()) || is_integer_of_bits(from, to.bits() + 1, 32);
     if (!is_narrow || !narrows || !is_known_to_fit(op->value, to)) {
         return nullptr;
     }
@@ -80,11 +84,36 @@ Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     return packed ? packed : f.convert(all, from, to);
 }
 
+// What is made narrow, where it fits, and wide again is not made narrow; undefined if that is not what it is. Not of
+// functions, which may be NaN: the narrow number, an index perhaps, would still be one of its type.
+Expr without_narrow_cast(const Cast *op) {
+    const auto *narrow = op->value.as<Cast>();
+    if (!narrow || !op->type.is_vector() || !is_integer_of_bits(narrow->type, 8, 16)) {
+        return Expr();
+    }
+    const Type to = op->type, held = narrow->type, from = narrow->value.type();
+    const bool widens =
+        to == Float(32, to.lanes()) ||
+        (to.is_int_or_uint() && to.bits() > held.bits() && (to.is_int() || held.is_uint()));
+    const bool narrows =
+        is_integer_of_bits(from, held.bits() + 1, 32) ||
+        (from == Float(32, to.lanes()) && !contains_kind(narrow->value, NodeKind::Call));
+    if (!widens || !narrows || !is_known_to_fit(narrow->value, held)) {
+        return Expr();
+    }
+    const Expr value =
+        from.is_float() ? Cast::make(Int(32, to.lanes()), narrow->value) : narrow->value;
+    return value.type() == to ? value : Cast::make(to, value);
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_node(const Cast *op) {
     if (Value *v = emit_widened_slice(*this, op)) {
         return v;
+    }
+    if (const Expr same = without_narrow_cast(op); same.defined()) {
+        return emit(same);
     }
     if (Value *v = emit_packed(*this, op)) {
         return v;

@@ -2,6 +2,11 @@
 // Conversions of vectors to narrower types.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <random>
+
+#include "ir/constants.h"
+#include "ir/language/math.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {
@@ -33,6 +38,65 @@ TEST(X86, IntegersThatFitArePackedWithoutMasks) {
     EXPECT_EQ(masks(sum(UInt(16, 16), UInt(32, 16), 3, 13, 4)), 0u);
     EXPECT_EQ(masks(sum(Int(16, 16), Int(32, 16), 3, 13, 4)), 0u);
     EXPECT_GT(masks(sum(UInt(8, 32), UInt(16, 32), 3, 14, 4)), 0u);
+}
+
+template<typename T, typename Wide>
+void expect_mean(const Target &target, int lanes) {
+    std::mt19937 random(unsigned(lanes) + sizeof(Wide));
+    std::uniform_int_distribution<int> values(std::numeric_limits<T>::min(),
+                                              std::numeric_limits<T>::max());
+    std::vector<T> a(256), b(256);
+    for (size_t i = 0; i < a.size(); i++) {
+        a[i] = i < 4 ? T(i < 2 ? values.min() : values.max()) : T(values(random));
+        b[i] = i < 4 ? T(i % 2 ? values.min() : values.max()) : T(values(random));
+    }
+    const auto got = map2<T, T, T>(target, lanes, a, b, [](const Expr &x, const Expr &y) {
+        const Type wide = type_of<Wide>().with_lanes(x.type().lanes());
+        return cast(x.type(), (cast(wide, x) * 3 + cast(wide, y) * 13) >> make_const(wide, 4));
+    });
+    for (size_t i = 0; i < a.size(); i++) {
+        ASSERT_EQ(T((Wide(a[i]) * 3 + Wide(b[i]) * 13) >> 4), got[i])
+            << target.to_string() << ", " << lanes << " lanes of " << type_of<T>() << ": " << +a[i]
+            << ", " << +b[i];
+    }
+}
+
+TEST(Packing, KeepsValues) {
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {4, 8, 16, 32, 64}) {
+            expect_mean<uint8_t, uint16_t>(target, lanes);
+            expect_mean<int8_t, int16_t>(target, lanes);
+            expect_mean<uint8_t, uint32_t>(target, lanes);
+            expect_mean<uint8_t, int32_t>(target, lanes);
+            expect_mean<int8_t, int32_t>(target, lanes);
+            expect_mean<uint16_t, uint32_t>(target, lanes);
+            expect_mean<int16_t, int32_t>(target, lanes);
+        }
+    }
+}
+
+/// Nothing is packed that is made wide again.
+TEST(X86, WhatFitsANarrowTypeIsNotMadeNarrowOnTheWay) {
+    const Expr bounded = clamp(load(Float(32, 8), "a"), 0.0f, 255.0f);
+    const auto wide = [](const char *name) {
+        return cast(UInt(16, 16), load(UInt(8, 16), name));
+    };
+    const auto packs = [](const Expr &e) {
+        const std::string text = assembly("x86-64-linux-avx2-fma", e);
+        return count(text, "vpack") + count(text, "vpand") + count(text, "vandps") +
+               count(text, "vpshufb");
+    };
+    EXPECT_EQ(packs(cast(Int(32, 8), cast(UInt(8, 8), bounded))), 0u);
+    EXPECT_EQ(packs(cast(Float(32, 8), cast(UInt(16, 8), bounded))), 0u);
+    const auto again = [&](int b) {
+        return cast(UInt(16, 16), cast(UInt(8, 16), (wide("a") * 3 + wide("b") * b) >>
+                                                        make_const(UInt(16, 16), 4)));
+    };
+    EXPECT_EQ(packs(again(13)), 0u);
+    EXPECT_GT(packs(again(14)), 0u);
+    EXPECT_GT(packs(cast(Int(32, 8), cast(UInt(8, 8), bounded + 1.0f))), 0u);
+    // Of functions the narrow type keeps what is not a number out of indices.
+    EXPECT_GT(packs(cast(Int(32, 8), cast(UInt(8, 8), clamp(sin(bounded), 0.0f, 1.0f)))), 0u);
 }
 
 }  // namespace
