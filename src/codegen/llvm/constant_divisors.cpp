@@ -53,22 +53,50 @@ void multiply(llvm::BinaryOperator *division, const APFloat &divisor) {
     division->eraseFromParent();
 }
 
+struct Division {
+    llvm::BinaryOperator *quotient;
+    const APFloat *divisor;
+};
+
+/// By constants, where operations may be reassociated.
+std::vector<Division> divisions_in(llvm::Function &function) {
+    using namespace llvm::PatternMatch;
+    std::vector<Division> found;
+    for (llvm::Instruction &i : llvm::instructions(function)) {
+        const APFloat *divisor = nullptr;
+        const llvm::Type *scalar = i.getType()->getScalarType();
+        if (match(&i, m_FDiv(m_Value(), m_APFloat(divisor))) && i.hasAllowReassoc() &&
+            (scalar->isFloatTy() || scalar->isDoubleTy())) {
+            found.push_back({llvm::cast<llvm::BinaryOperator>(&i), divisor});
+        }
+    }
+    return found;
+}
+
+/// Rounding down or to an integer, comparing and storing are not: a multiple of the divisor gives a whole number there.
+bool is_sum_or_product(const llvm::User *user) {
+    const auto *i = llvm::dyn_cast<llvm::BinaryOperator>(user);
+    return i && i->getType()->isFPOrFPVectorTy() && i->hasAllowReassoc() &&
+           (i->getOpcode() == llvm::Instruction::FAdd ||
+            i->getOpcode() == llvm::Instruction::FSub || i->getOpcode() == llvm::Instruction::FMul);
+}
+
 }  // namespace
 
-void multiply_for_constant_divisors(llvm::Module &module) {
-    using namespace llvm::PatternMatch;
+void let_sums_take_reciprocals(llvm::Module &module) {
     for (llvm::Function &function : module) {
-        std::vector<std::pair<llvm::BinaryOperator *, const APFloat *>> found;
-        for (llvm::Instruction &i : llvm::instructions(function)) {
-            const APFloat *divisor = nullptr;
-            const llvm::Type *scalar = i.getType()->getScalarType();
-            if (match(&i, m_FDiv(m_Value(), m_APFloat(divisor))) && i.hasAllowReassoc() &&
-                (scalar->isFloatTy() || scalar->isDoubleTy()) && has_split_reciprocal(*divisor)) {
-                found.emplace_back(llvm::cast<llvm::BinaryOperator>(&i), divisor);
-            }
+        for (const Division &d : divisions_in(function)) {
+            d.quotient->setHasAllowReciprocal(llvm::all_of(d.quotient->users(), is_sum_or_product));
         }
-        for (const auto &[division, divisor] : found) {
-            multiply(division, *divisor);
+    }
+}
+
+void multiply_for_constant_divisors(llvm::Module &module) {
+    for (llvm::Function &function : module) {
+        for (const Division &d : divisions_in(function)) {
+            if (has_split_reciprocal(*d.divisor)) {
+                multiply(d.quotient, *d.divisor);
+            }
         }
     }
 }

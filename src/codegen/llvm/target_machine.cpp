@@ -149,6 +149,7 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.crossRegisterProxies(loops, functions, components, modules);
     add_sanitizers(builder, target);
     decide_indices(module);
+    let_sums_take_reciprocals(module);
     builder.registerPeepholeEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());

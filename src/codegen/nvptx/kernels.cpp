@@ -297,6 +297,7 @@ std::string ptx_text(const DeviceModule &module, const Target &target, Capabilit
     if (!toolkit.libdevice.empty()) {
         link_libdevice(emitter.module(), toolkit.libdevice);
     }
+    let_sums_take_reciprocals(emitter.module());
     writer.optimize(emitter.module());
     multiply_for_constant_divisors(emitter.module());
     put_late_products_first(emitter.module());

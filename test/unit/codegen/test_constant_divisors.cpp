@@ -8,6 +8,7 @@
 #include <random>
 
 #include "ir/constants.h"
+#include "ir/language/math.h"
 #include "kernel.h"
 
 namespace calotype::internal {
@@ -67,6 +68,32 @@ TEST(ConstantDivisors, QuotientsAreRoundedOnce) {
         }
         for (double divisor : {3.0, 49.0, -0.1, 1e9 + 7, 1e100, 1e-300}) {
             check<double>(target, divisor);
+        }
+    }
+}
+
+TEST(ConstantDivisors, SumsOfQuotientsTakeOneProduct) {
+    const Expr a = load(Float(32, 8), "a"), b = load(Float(32, 8), "b");
+    const std::string text = assembly("x86-64-linux-avx2-fma", a / 9.0f + b / 9.0f);
+    EXPECT_EQ(count(text, "vmul"), 1u) << text;
+    EXPECT_EQ(count(text, "vfm") + count(text, "vdiv"), 0u) << text;
+    const Expr strict = strict_float(a / 9.0f + b / 9.0f);
+    EXPECT_EQ(count(assembly("x86-64-linux-avx2-fma", strict), "vdiv"), 2u);
+}
+
+TEST(ConstantDivisors, MultiplesHaveWholeQuotientsWhereThatCounts) {
+    std::vector<float> x;
+    for (int n = -1000; n < 1000; n++) {
+        x.push_back(float(n) * 49.0f);
+    }
+    for (const Target &target : runnable_targets()) {
+        const auto down = map1<float, float>(
+            target, 8, x, [](const Expr &e) { return floor(e / 49.0f) + e / 49.0f; });
+        const auto whole = map1<int32_t, float>(
+            target, 8, x, [](const Expr &e) { return cast(Int(32, 8), e / 49.0f); });
+        for (int n = -1000; n < 1000; n++) {
+            ASSERT_EQ(down[size_t(n + 1000)], float(2 * n)) << target.to_string();
+            ASSERT_EQ(whole[size_t(n + 1000)], n) << target.to_string();
         }
     }
 }
