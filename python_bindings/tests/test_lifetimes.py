@@ -353,3 +353,60 @@ def test_other_interpreters_are_refused():
     lines = out.splitlines()
     refused = [i for i in lines if "main interpreter alone" in i or "subinterpreters" in i]
     assert len(refused) == 4 and [i for i in lines if i not in refused] == ["2", "3"]
+
+
+def test_cycles_of_arrays_and_their_buffers_are_collected():
+    class Interface:
+        def __init__(self):
+            self.data = bytearray(16)
+
+        @property
+        def __array_interface__(self):
+            return {"shape": (4,), "typestr": "<f4", "data": self.data, "version": 3}
+
+    class Pointer(Interface):
+        @property
+        def __array_interface__(self):
+            return {"shape": (4,), "typestr": "|u1", "data": (id(self), True), "version": 3}
+
+    class Cells(array.array):
+        pass
+
+    class Held(ct.Buffer):
+        pass
+
+    def made():
+        owners = [Interface(), Pointer(), Cells("f", [1, 2]), Held(ct.Float(32), [4])]
+        owners[0].data = Cells("B", bytes(16))
+        for owner in (owners[0], owners[0].data, *owners[1:3]):
+            owner.buffer = ct.Buffer(owner)
+        owners[3].view = memoryview(owners[3])
+        owners[3].buffer = ct.Buffer(owners[2])
+        return owners
+
+    owners = made()
+    gc.collect()
+    assert owners[2].buffer[1] == 2 and owners[3].buffer[0] == 1
+    alive = [weakref.ref(owner) for owner in (*owners, owners[0].data)]
+    shared = [ct.Buffer(owner.buffer) for owner in owners]
+    del owners
+    gc.collect()
+    assert shared[2][1] == 2 and alive[2]() is not None
+    del shared
+    gc.collect()
+    assert [reference() for reference in alive] == [None] * len(alive)
+
+
+def test_what_is_collected_with_a_buffer_may_look_at_it():
+    seen = []
+
+    class Cells(array.array):
+        def __del__(self):
+            seen.append(self.buffer[1])
+
+    cells = Cells("i", [3, 4])
+    cells.buffer = ct.Buffer(cells)
+    weakref.finalize(cells, seen.append, "gone")
+    del cells
+    gc.collect()
+    assert seen == [4, "gone"] or seen == ["gone", 4]
