@@ -111,14 +111,23 @@ int clear(PyObject *self) {
 // What a view of a Buffer needs for as long as it is there, numpy's dimension order.
 struct Export {
     Runtime::Buffer<> buffer;
-    std::vector<Py_ssize_t> shape, strides;
+    std::vector<Py_ssize_t> shape_and_strides;
 
-    explicit Export(const Buffer<> &b) : buffer(b.shared_storage()) {
-        const Py_ssize_t size = b.type().bytes();
-        for (int d = b.dimensions() - 1; d >= 0; d--) {
-            shape.push_back(b.dim(d).extent());
-            strides.push_back(b.dim(d).stride() * size);
+    explicit Export(const Runtime::Buffer<> &b)
+        : buffer(b), shape_and_strides(2 * size_t(b.dimensions())) {
+        const calotype_buffer_t &raw = *b.raw_buffer();
+        const int64_t bytes = raw.type.bytes();
+        for (int i = 0; i < raw.dimensions; i++) {
+            const calotype_dimension_t &d = raw.dim[raw.dimensions - 1 - i];
+            shape()[i] = d.extent;
+            strides()[i] = d.stride * bytes;
         }
+    }
+    Py_ssize_t *shape() {
+        return shape_and_strides.data();
+    }
+    Py_ssize_t *strides() {
+        return shape() + buffer.dimensions();
     }
 };
 
@@ -128,13 +137,14 @@ std::string why_not_shown(const Buffer<> &b) {
     if (!b.defined()) {
         return "an undefined Buffer has no memory";
     }
-    if (b.device_dirty() && b.raw_buffer()->host) {
+    const calotype_buffer_t &raw = *b.raw_buffer();
+    if (raw.device_dirty() && raw.host) {
         Buffer<> same = b;
         if (same.copy_to_host() != 0) {
             return "buffer " + b.name() + " could not be copied from its device";
         }
     }
-    if (!b.raw_buffer()->host && b.number_of_elements() > 0) {
+    if (!raw.host && raw.number_of_elements() > 0) {
         return "buffer " + b.name() + " has no memory on the host";
     }
     return "";
@@ -142,68 +152,76 @@ std::string why_not_shown(const Buffer<> &b) {
 
 namespace {
 
+// Whether the elements follow one another: dimension 0 first, or the last one.
+bool is_dense(const calotype_buffer_t &b, bool last_first) {
+    int64_t next = 1;
+    for (int i = 0; i < b.dimensions; i++) {
+        const calotype_dimension_t &d = b.dim[last_first ? b.dimensions - 1 - i : i];
+        if (d.extent != 1 && d.stride != next) {
+            return false;
+        }
+        next *= d.extent;
+    }
+    return true;
+}
+
 // Whether the elements lie in memory as C or Fortran have arrays, where who asks wants that.
-bool is_in_order(const Buffer<> &b, int flags) {
+bool is_in_order(const calotype_buffer_t &b, int flags) {
     const auto wants = [&](int flag) {
         return (flags & flag) == flag;
     };
-    const auto is_dense = [&](int first, int step) {
-        int64_t next = 1;
-        for (int i = 0, d = first; i < b.dimensions(); i++, d += step) {
-            if (b.dim(d).extent() != 1 && b.dim(d).stride() != next) {
-                return false;
-            }
-            next *= b.dim(d).extent();
-        }
-        return true;
-    };
-    const bool as_c = is_dense(0, 1), as_fortran = is_dense(b.dimensions() - 1, -1);
-    if (b.number_of_elements() == 0) {
-        return true;
-    }
     if (!wants(PyBUF_STRIDES) || wants(PyBUF_C_CONTIGUOUS)) {
-        return as_c;
+        return is_dense(b, false);
     }
-    return wants(PyBUF_F_CONTIGUOUS)     ? as_fortran
-           : wants(PyBUF_ANY_CONTIGUOUS) ? as_c || as_fortran
+    return wants(PyBUF_F_CONTIGUOUS)     ? is_dense(b, true)
+           : wants(PyBUF_ANY_CONTIGUOUS) ? is_dense(b, false) || is_dense(b, true)
                                          : true;
+}
+
+// Empty if it can be.
+std::string why_not_exported(const Buffer<> &b, int flags) {
+    std::string problem = why_not_shown(b);
+    if (!problem.empty()) {
+        return problem;
+    }
+    const calotype_buffer_t &raw = *b.raw_buffer();
+    if (!format_of(raw.type)) {
+        return "the buffer protocol has no letter for " + to_string(b.type());
+    }
+    if (raw.number_of_elements() > 0 && !is_in_order(raw, flags)) {
+        return "the elements of buffer " + b.name() +
+               " do not follow one another in memory, as is asked for";
+    }
+    if ((flags & PyBUF_WRITABLE) && is_read_only(b)) {
+        return "buffer " + b.name() + " is read-only";
+    }
+    return problem;
 }
 
 int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     view->obj = nullptr;
     try {
         const Buffer<> &b = instance<Buffer<>>(self);
-        std::string problem = why_not_shown(b);
-        const char *format = problem.empty() ? format_of(b.type().to_abi()) : nullptr;
-        if (problem.empty() && !format) {
-            problem = "the buffer protocol has no letter for " + to_string(b.type());
-        }
-        if (problem.empty() && !is_in_order(b, flags)) {
-            problem = "the elements of buffer " + b.name() +
-                      " do not follow one another in memory, as is asked for";
-        }
-        const bool read_only = problem.empty() && is_read_only(b);
-        if (problem.empty() && read_only && (flags & PyBUF_WRITABLE)) {
-            problem = "buffer " + b.name() + " is read-only";
-        }
+        const std::string problem = why_not_exported(b, flags);
         if (!problem.empty()) {
             set_error(PyExc_BufferError, problem.c_str());
             return -1;
         }
-        auto *shown = new Export(b);
-        view->buf = b.raw_buffer()->host;
-        view->itemsize = b.type().bytes();
-        view->len = Py_ssize_t(b.number_of_elements()) * view->itemsize;
-        view->ndim = b.dimensions();
-        view->format = flags & PyBUF_FORMAT ? const_cast<char *>(format) : nullptr;
-        view->readonly = read_only;
-        view->shape = flags & PyBUF_ND ? shown->shape.data() : nullptr;
-        view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shown->strides.data() : nullptr;
+        auto *shown = new Export(b.shared_storage());
+        calotype_buffer_t &raw = *b.raw_buffer();
+        view->buf = raw.host;
+        view->itemsize = raw.type.bytes();
+        view->len = Py_ssize_t(raw.number_of_elements()) * view->itemsize;
+        view->ndim = raw.dimensions;
+        view->format = flags & PyBUF_FORMAT ? const_cast<char *>(format_of(raw.type)) : nullptr;
+        view->readonly = is_read_only(b);
+        view->shape = flags & PyBUF_ND ? shown->shape() : nullptr;
+        view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shown->strides() : nullptr;
         view->suboffsets = nullptr;
         view->internal = shown;
         view->obj = self;
         // Whoever has the view may write by it.
-        b.raw_buffer()->set_host_dirty(b.raw_buffer()->host_dirty() || !read_only);
+        raw.set_host_dirty(raw.host_dirty() || !view->readonly);
         Py_INCREF(self);
         return 0;
     } catch (const std::exception &e) {

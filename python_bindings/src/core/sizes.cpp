@@ -7,10 +7,12 @@ namespace calotype::python {
 namespace {
 
 // Numbers of numpy are such, too. An array without dimensions is a number as well, but has an
-// element that can be set.
+// element that can be set. Most are ints, which are not asked: each "no" is an exception.
 bool is_size(nb::handle h) {
-    return !nb::inst_check(h) && PyIndex_Check(h.ptr()) &&
-           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())), "__setitem__");
+    return PyLong_Check(h.ptr()) ||
+           (!nb::inst_check(h) && PyIndex_Check(h.ptr()) &&
+            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())),
+                                    "__setitem__"));
 }
 
 int to_size(nb::handle h, size_t i, const char *of) {
