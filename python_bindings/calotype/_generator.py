@@ -519,10 +519,18 @@ def alias(**names: Dict[str, Any]) -> Callable:
 
 
 def create_callable_from_generator(
-    target: Any, name: str, generator_params: Optional[Dict[str, Any]] = None
+    target: Any = None,
+    name: Optional[str] = None,
+    generator_params: Optional[Dict[str, Any]] = None,
+    *,
+    context: Optional[GeneratorContext] = None,
 ) -> Any:
-    """A registered generator, compiled for this process."""
-    context = target if isinstance(target, GeneratorContext) else GeneratorContext(target)
+    """A registered generator, compiled for this process: for a target, or for that of a context."""
+    if (target is None) == (context is None):
+        raise TypeError("create_callable_from_generator() takes a target or a context, and one of them")
+    if name is None:
+        raise TypeError("create_callable_from_generator() misses the name of a generator")
+    context = context or (target if isinstance(target, GeneratorContext) else GeneratorContext(target))
     params = {k: _param_text(k, v) for k, v in (generator_params or {}).items()}
     return _core._create_callable_from_generator(
         context.target(), context.autoscheduler_params(), name, params

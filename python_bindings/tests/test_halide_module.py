@@ -102,3 +102,26 @@ def test_arguments_and_stages_are_made_of_what_they_stand_for():
             g.define_extern("fill_it", [], **types, **places)
             assert g.dimensions() == 1
     assert "f" in hl.Pipeline(f).compile_to_module([], "f", linkage=hl.LinkageType.Internal).name()
+
+
+def test_keywords_that_programs_spell_out():
+    x, y = hl.Var("x"), hl.Var("y")
+    image, number = hl.ImageParam(hl.UInt(8), 2, "image"), hl.Param(hl.Int(32), "number")
+    buffer = hl.Buffer(hl.UInt(8), [2, 2], "buffer")
+    names = [hl.Argument(im=image).name, hl.Argument(param=number).name, hl.Argument(buffer=buffer).name]
+    assert names == ["image", "number", "buffer"]
+    f = hl.Func("f")
+    f[x, y] = hl.require(condition=x >= 0, value=x + y)
+    f.reorder(vars=[y, x]).always_partition(vars=[y]).never_partition(vars=[x, y])
+    f.reorder_storage(dims=[y, x])
+    f[x, y] += hl.memoize_tag(result=x)
+    f.update().reorder(vars=[y, x]).never_partition(vars=(x, y))
+    assert f.realize([3, 2])[2, 1] == 5
+    assert hl.print_when(condition=x > 0, value=x).type() == hl.Int(32)
+    context = hl.GeneratorContext(hl.get_host_target())
+    with pytest.raises(hl.HalideError, match="there is no generator 'nosuch'"):
+        hl.create_callable_from_generator(context=context, name="nosuch")
+    with pytest.raises(TypeError, match="takes a target or a context"):
+        hl.create_callable_from_generator(name="nosuch")
+    with pytest.raises(TypeError, match="misses the name"):
+        hl.create_callable_from_generator(hl.get_host_target())

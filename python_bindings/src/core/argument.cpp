@@ -34,8 +34,8 @@ void bind_argument(PythonModule &m) {
         .def_rw("scalar_max", &ArgumentEstimates::scalar_max)
         .def_rw("scalar_estimate", &ArgumentEstimates::scalar_estimate)
         .def_rw("buffer_estimates", &ArgumentEstimates::buffer_estimates);
-    PythonClass<Argument>(m, "Argument", "One parameter of a compiled pipeline.")
-        .def(nb::init<>())
+    PythonClass<Argument> c(m, "Argument", "One parameter of a compiled pipeline.");
+    c.def(nb::init<>())
         .def(
             "__init__",
             [](Argument *a, const std::string &name, Argument::Kind kind, TypeArg type,
@@ -59,6 +59,11 @@ void bind_argument(PythonModule &m) {
                    (a.is_buffer() ? std::to_string(a.dimensions) + " dimensions of " : "") +
                    to_string(a.type) + ">";
         });
+    for (const char *keyword : {"im", "param", "buffer"}) {
+        c.def(
+            "__init__", [](Argument *a, ArgumentArg from) { new (a) Argument(from.get()); },
+            nb::kw_only(), nb::arg(keyword));
+    }
 }
 
 }  // namespace calotype::python

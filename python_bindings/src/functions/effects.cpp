@@ -74,19 +74,28 @@ void bind_printing(PythonModule &m) {
         values.insert(values.begin(), value);
         return print(values);
     });
-    m.def("print_when", [](ExprArg condition, ExprArg value, nb::args more) {
-        std::vector<Expr> values = to_exprs(more);
-        values.insert(values.begin(), value);
-        return print_when(condition, values);
-    });
-    m.def("require", [](ExprArg condition, ExprArg value, nb::args more) {
-        std::vector<Expr> values = to_exprs(more);
-        values.insert(values.begin(), value);
-        return require(condition, values);
-    });
-    m.def("memoize_tag", [](ExprArg result, nb::args keys) {
-        return calotype::internal::memoize_tag_of(result, to_exprs(keys));
-    });
+    m.def(
+        "print_when",
+        [](ExprArg condition, ExprArg value, nb::args more) {
+            std::vector<Expr> values = to_exprs(more);
+            values.insert(values.begin(), value);
+            return print_when(condition, values);
+        },
+        "condition"_a, "value"_a, "args"_a);
+    m.def(
+        "require",
+        [](ExprArg condition, ExprArg value, nb::args more) {
+            std::vector<Expr> values = to_exprs(more);
+            values.insert(values.begin(), value);
+            return require(condition, values);
+        },
+        "condition"_a, "value"_a, "args"_a);
+    m.def(
+        "memoize_tag",
+        [](ExprArg result, nb::args keys) {
+            return calotype::internal::memoize_tag_of(result, to_exprs(keys));
+        },
+        "result"_a, "args"_a);
 }
 
 void bind_hints(PythonModule &m) {

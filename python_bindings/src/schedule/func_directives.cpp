@@ -114,6 +114,10 @@ void bind_storage(PythonClass<Func> &c) {
          [](Func &f, nb::args dims) -> Func & { return f.reorder_storage(vars_of(dims)); },
          same_object)
         .def(
+            "reorder_storage",
+            [](Func &f, const std::vector<Var> &dims) -> Func & { return f.reorder_storage(dims); },
+            nb::kw_only(), "dims"_a, same_object)
+        .def(
             "align_storage",
             [](Func &f, const Var &d, ExprArg a) -> Func & { return f.align_storage(d, a.get()); },
             "dim"_a, "alignment"_a, same_object)

@@ -27,6 +27,21 @@ inline std::vector<VarOrRVar> loops_or_list(const nb::args &args) {
     return loops_of(args);
 }
 
+/// A directive for any number of loops: one after another, in a list, or a list by the keyword `vars`.
+template<typename T, typename Directive>
+void bind_for_loops(PythonClass<T> &c, const char *name, Directive directive) {
+    c.def(
+         name,
+         [directive](T &t, nb::args vars) -> T & { return directive(t, loops_or_list(vars)); },
+         same_object)
+        .def(
+            name,
+            [directive](T &t, const Loops &vars) -> T & {
+                return directive(t, convert_all<VarOrRVar>(vars));
+            },
+            nb::kw_only(), "vars"_a, same_object);
+}
+
 template<typename T>
 void bind_splits(PythonClass<T> &c) {
     c.def(
@@ -43,9 +58,6 @@ void bind_splits(PythonClass<T> &c) {
         .def(
             "rename", [](T &t, LoopArg old, LoopArg name) -> T & { return t.rename(old, name); },
             "old_name"_a, "new_name"_a, same_object)
-        .def(
-            "reorder", [](T &t, nb::args vars) -> T & { return t.reorder(loops_or_list(vars)); },
-            same_object)
         .def("split_vars", [](const T &t) {
             nb::list result;
             for (const VarOrRVar &v : t.split_vars()) {
@@ -53,6 +65,8 @@ void bind_splits(PythonClass<T> &c) {
             }
             return result;
         });
+    bind_for_loops(c, "reorder",
+                   [](T &t, const std::vector<VarOrRVar> &vars) -> T & { return t.reorder(vars); });
 }
 
 template<typename T>
@@ -128,18 +142,16 @@ void bind_partitions(PythonClass<T> &c) {
          [](T &t, LoopArg v, Partition policy) -> T & { return t.partition(v, policy); }, "var"_a,
          "partition_policy"_a, same_object)
         .def(
-            "never_partition",
-            [](T &t, nb::args vars) -> T & { return t.never_partition(loops_or_list(vars)); },
-            same_object)
-        .def(
-            "always_partition",
-            [](T &t, nb::args vars) -> T & { return t.always_partition(loops_or_list(vars)); },
-            same_object)
-        .def(
             "never_partition_all", [](T &t) -> T & { return t.never_partition_all(); }, same_object)
         .def(
             "always_partition_all", [](T &t) -> T & { return t.always_partition_all(); },
             same_object);
+    bind_for_loops(c, "never_partition", [](T &t, const std::vector<VarOrRVar> &vars) -> T & {
+        return t.never_partition(vars);
+    });
+    bind_for_loops(c, "always_partition", [](T &t, const std::vector<VarOrRVar> &vars) -> T & {
+        return t.always_partition(vars);
+    });
 }
 
 template<typename T>
