@@ -674,3 +674,22 @@ def test_a_buffer_of_a_read_only_array_as_a_result(copy):
 def test_errors_of_arrays_say_what_they_must_be(copy):
     with pytest.raises(ct.ArgumentError, match="it must be an array of uint8 with 2 dimensions"):
         copy(Interface(typestr="<c8"), result())
+
+
+def test_what_is_wrong_with_the_text_of_a_target_is_said(tmp_path, capfd):
+    f, x = ct.Func("f"), ct.Var("x")
+    f[x] = x
+    uses = [
+        lambda: f.realize([2], "x86-64-linux-nosuch"),
+        lambda: f.compile_jit("x86-64-linux-nosuch"),
+        lambda: f.compile_to_callable([], "x86-64-linux-nosuch"),
+        lambda: f.compile_to_object(str(tmp_path / "f.o"), [], "f", "x86-64-linux-nosuch"),
+        lambda: f.compile_to_multitarget_static_library(str(tmp_path / "f"), [], ["host", "x86-64-linux-nosuch"]),
+        lambda: ct.Module("m", "x86-64-linux-nosuch"),
+    ]
+    for use in uses:
+        with pytest.raises(ct.Error, match="'nosuch' is not a known"):
+            use()
+    f.compile_to_object(str(tmp_path / "f.o"), [], "nosuch")
+    f.compile_to_object(str(tmp_path / "f.o"), [], "f", "host")
+    assert f.realize([2], "host")[1] == 1 and capfd.readouterr().err == ""

@@ -152,3 +152,60 @@ def test_other_threads_go_on_compiling():
         ended.set()
         thread.join()
     assert results[0].dimensions() == 2
+
+
+def interrupted_objects():
+    """By name: pytest itself asks what it finds for attributes."""
+
+    class Interrupted(type):
+        """Whatever is asked of objects of such a class, or of the class, is interrupted."""
+
+        def __getattr__(cls, name):
+            raise KeyboardInterrupt(name)
+
+    class Attributes:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt(name)
+
+    class Numbers:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            raise KeyboardInterrupt(str(i))
+
+    class OfClass(metaclass=Interrupted):
+        pass
+
+    return {"attributes": Attributes(), "numbers": Numbers(), "class": OfClass, "of class": OfClass()}
+
+
+@pytest.mark.parametrize(
+    "use, names",
+    [
+        (lambda o: ct.Var("x") + o, "attributes"),
+        (lambda o: o + ct.Var("x"), "attributes"),
+        (lambda o: ct.select(ct.Var("x") > 1, o, 3), "attributes"),
+        (lambda o: ct.sqrt(o), "attributes"),
+        (lambda o: ct.RDom([(0, o)]), "attributes"),
+        (lambda o: ct.Func().__setitem__(ct.Var("x"), o), "attributes"),
+        (lambda o: ct.Func().split(ct.Var("x"), ct.Var("x"), ct.Var("y"), o), "attributes"),
+        (lambda o: ct.mux(ct.Var("x"), [1, o]), "attributes"),
+        (lambda o: ct.cast(o, ct.Var("x")), "attributes, class"),
+        (lambda o: ct.Buffer(o, [2]), "attributes, class"),
+        (lambda o: ct.Buffer(o), "attributes, of class"),
+        (lambda o: ct.Buffer(ct.UInt(8), [2])[o], "attributes"),
+        (lambda o: ct.Buffer(ct.UInt(8), [2]).copy_from(o), "attributes, of class"),
+        (lambda o: ct.Buffer(ct.UInt(8), [2, 2]).set_min(o), "numbers"),
+        (lambda o: ct.Buffer(ct.UInt(8), [2, 2]).transposed(o), "numbers"),
+        (lambda o: ct.Pipeline(o), "numbers"),
+        (lambda o: ct.Func(ct.Expr(1)).compile_to_callable(o), "numbers"),
+        (lambda o: ct.Func(ct.Expr(1)).realize(o), "attributes, of class"),
+        (lambda o: ct.Func(ct.Expr(1)).compile_to_callable([])(o), "of class"),
+    ],
+)
+def test_an_interrupt_while_an_argument_is_looked_at_is_raised(use, names):
+    objects = interrupted_objects()
+    for o in (objects[name] for name in names.split(", ")):
+        with pytest.raises(KeyboardInterrupt):
+            use(o)

@@ -66,7 +66,7 @@ namespace {
 
 // Of its class, so that no property is asked.
 bool has_attribute(PyObject *object, const char *name) {
-    return PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), name);
+    return bool(Ref(attribute_of(reinterpret_cast<PyObject *>(Py_TYPE(object)), name)));
 }
 
 calotype_type_t type_of_letter(char letter, Py_ssize_t bytes, const char *format) {
@@ -292,7 +292,7 @@ const char *format_of(calotype_type_t t) {
 
 // Of its own, or of its class.
 static bool has_interface(PyObject *object, const char *name) {
-    return has_attribute(object, name) || PyObject_HasAttrString(object, name);
+    return has_attribute(object, name) || Ref(attribute_of(object, name));
 }
 
 bool is_array_like(PyObject *object) {

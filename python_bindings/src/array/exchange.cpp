@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "array.h"
+
 namespace calotype::python {
 
 namespace {
@@ -15,8 +17,8 @@ PyObject *as_object(PyTypeObject *type) {
 const void *in_capsule(PyObject *capsule, const char *name) {
     const void *found =
         capsule && PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : nullptr;
-    PyErr_Clear();
     Py_XDECREF(capsule);
+    forget_python_error();
     return found;
 }
 

@@ -3,7 +3,8 @@
 // values can be passed: numbers for Exprs, Vars and RVars for loops, lists for Tuples.
 //
 // Each holds the Python object, whose kind has been looked at, and converts it where it is used:
-// there an error can be thrown.
+// there an error can be thrown. While kinds are looked at nothing is thrown but what ends programs, as
+// KeyboardInterrupt that came while an attribute was asked for.
 #pragma once
 
 #include <optional>
@@ -12,10 +13,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
 #include "documented.h"
 #include "gil.h"
+#include "list_caster.h"
 #include "text.h"
 
 namespace calotype::python {
@@ -50,6 +51,9 @@ std::vector<Expr> to_values(nb::handle h);
 
 bool is_loop_like(nb::handle h);
 VarOrRVar to_loop(nb::handle h);
+
+/// A CompileError if it is no target. An empty text is this machine.
+Target to_target(const std::string &text);
 
 bool is_type_like(nb::handle h);
 /// A Type, or bool, int and float for Bool(), Int(32) and Float(32), or numpy's dtypes.
@@ -86,6 +90,11 @@ std::vector<int> to_sizes(nb::handle h, const char *of);
 /// Any sequence that is no text.
 bool is_sequence(nb::handle h);
 std::vector<int> to_buffer_sizes(nb::handle h);
+
+/// Whether it has that attribute. What ends programs and comes of asking is raised.
+inline bool has(nb::handle h, const char *name) {
+    return nb::steal(attribute_of(h.ptr(), name)).is_valid();
+}
 
 /// "3 (int)": an object in a message.
 std::string describe(nb::handle h);
@@ -129,7 +138,7 @@ namespace nanobind::detail {
     template<>                                                                                     \
     struct type_caster<calotype::python::Arg> {                                                    \
         NB_TYPE_CASTER(calotype::python::Arg, const_name(text))                                    \
-        bool from_python(handle h, uint32_t, cleanup_list *) noexcept {                            \
+        bool from_python(handle h, uint32_t, cleanup_list *) {                                     \
             if (!(test)) {                                                                         \
                 return false;                                                                      \
             }                                                                                      \
@@ -154,5 +163,23 @@ CALOTYPE_ARG_CASTER(ParameterArg, calotype::python::is_parameter_like(h),
 CALOTYPE_ARG_CASTER(BufferArg, calotype::python::is_buffer_like(h), "calotype._types.BufferLike")
 CALOTYPE_ARG_CASTER(SizesArg, calotype::python::is_sequence(h), "collections.abc.Sequence[int]")
 #undef CALOTYPE_ARG_CASTER
+
+// A Target, or its text where no function takes a text in that place: what is wrong with one is said,
+// which implicit conversions of nanobind keep to themselves.
+template<>
+struct type_caster<calotype::Target> : type_caster_base<calotype::Target> {
+    bool from_python(handle h, uint32_t flags, cleanup_list *cleanup) {
+        if (!PyUnicode_Check(h.ptr())) {
+            return type_caster_base::from_python(h, flags, cleanup);
+        }
+        if (!(flags & uint32_t(cast_flags::convert)) || !cleanup) {
+            return false;
+        }
+        const object made =
+            nanobind::cast(calotype::python::to_target(nanobind::cast<std::string>(h)));
+        cleanup->append(made.inc_ref().ptr());
+        return type_caster_base::from_python(made, flags, cleanup);
+    }
+};
 
 }  // namespace nanobind::detail

@@ -22,21 +22,20 @@ bool is_typed_number(nb::handle h) {
         PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || h.is_none()) {
         return false;
     }
-    if (!nb::hasattr(h, "dtype") || !nb::hasattr(h, "item")) {
+    if (!has(h, "dtype") || !has(h, "item")) {
         return false;
     }
-    // Asked where nothing may be thrown, of objects of any class.
     const nb::object ndim = nb::steal(PyObject_GetAttrString(h.ptr(), "ndim"));
     const bool is_it =
         ndim.is_valid() && PyLong_Check(ndim.ptr()) && PyLong_AsLong(ndim.ptr()) == 0;
-    PyErr_Clear();
+    forget_python_error();
     return is_it;
 }
 
 // A class of the user's that stands for several values, as a complex number.
 bool is_sequence_of_users(nb::handle h) {
     return !nb::inst_check(h) && !PyUnicode_Check(h.ptr()) && !PyDict_Check(h.ptr()) &&
-           PySequence_Check(h.ptr()) && nb::hasattr(h, "__len__") && !nb::hasattr(h, "dtype");
+           PySequence_Check(h.ptr()) && has(h, "__len__") && !has(h, "dtype");
 }
 
 bool is_language_value(nb::handle h) {

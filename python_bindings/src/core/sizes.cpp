@@ -11,8 +11,7 @@ namespace {
 bool is_size(nb::handle h) {
     return PyLong_Check(h.ptr()) ||
            (!nb::inst_check(h) && PyIndex_Check(h.ptr()) &&
-            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())),
-                                    "__setitem__"));
+            !has(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())), "__setitem__"));
 }
 
 int to_size(nb::handle h, size_t i, const char *of) {

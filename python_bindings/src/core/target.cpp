@@ -10,11 +10,6 @@ namespace {
 
 using Features = std::vector<Target::Feature>;
 
-// An empty text is this machine.
-Target parse(const std::string &text) {
-    return text.empty() ? get_host_target() : Target(text);
-}
-
 void bind_queries(PythonClass<Target> &c) {
     c.def("has_unknowns", &Target::has_unknowns)
         .def(
@@ -69,11 +64,15 @@ void bind_changes(PythonClass<Target> &c) {
 
 }  // namespace
 
+Target to_target(const std::string &text) {
+    return text.empty() ? get_host_target() : Target(text);
+}
+
 void bind_target(PythonModule &m) {
     PythonClass<Target> c(m, "Target", "The machine and the conditions that code is compiled for.");
     c.def(nb::init<>())
         .def(
-            "__init__", [](Target *t, const std::string &text) { new (t) Target(parse(text)); },
+            "__init__", [](Target *t, const std::string &text) { new (t) Target(to_target(text)); },
             "target"_a)
         .def(nb::init<Target::OS, Target::Arch, int>(), "os"_a, "arch"_a, "bits"_a)
         .def(nb::init<Target::OS, Target::Arch, int, const Features &>(), "os"_a, "arch"_a,
@@ -101,7 +100,6 @@ void bind_target(PythonModule &m) {
         .def("__repr__", [](const Target &t) { return "<calotype.Target " + t.to_string() + ">"; });
     bind_queries(c);
     bind_changes(c);
-    nb::implicitly_convertible<nb::str, Target>();
     m.def("get_host_target", &get_host_target);
     m.def("get_target_from_environment", &get_target_from_environment);
     m.def("get_jit_target_from_environment", &get_jit_target_from_environment);

@@ -25,23 +25,22 @@ Type type_of_kind(char kind, int bytes) {
 }
 
 bool has_kind_and_itemsize(nb::handle h) {
-    return nb::hasattr(h, "kind") && nb::hasattr(h, "itemsize");
+    return has(h, "kind") && has(h, "itemsize");
 }
 
 // Numpy's scalar types, as numpy.uint8: each has a dtype attribute only on instances.
 bool is_numpy_scalar_type(nb::handle h) {
-    return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") && nb::hasattr(h, "itemsize");
+    return PyType_Check(h.ptr()) && has(h, "dtype") && has(h, "itemsize");
 }
 
 // Those of JAX, as jax.numpy.uint8, which are called as numpy's and are none: each has its dtype.
 bool is_scalar_type_with_dtype(nb::handle h) {
-    return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") &&
-           has_kind_and_itemsize(h.attr("dtype"));
+    return PyType_Check(h.ptr()) && has(h, "dtype") && has_kind_and_itemsize(h.attr("dtype"));
 }
 
 // torch.float32: a tensor has an itemsize as well.
 bool is_dtype_of_torch(nb::handle h) {
-    return nb::hasattr(h, "itemsize") && nb::hasattr(h, "to_complex");
+    return has(h, "itemsize") && has(h, "to_complex");
 }
 
 Type type_of_dtype(nb::handle dtype) {
@@ -58,8 +57,7 @@ Type type_of_dtype(nb::handle dtype) {
     const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
     const Type t = type_of_kind(kind.at(0), nb::cast<int>(dtype.attr("itemsize")));
     // Of numpy's: bytes in the other order.
-    const bool is_swapped =
-        nb::hasattr(dtype, "isnative") && !nb::cast<bool>(dtype.attr("isnative"));
+    const bool is_swapped = has(dtype, "isnative") && !nb::cast<bool>(dtype.attr("isnative"));
     user_assert(t.bits() > 0 && t.bits() <= 64 && !is_swapped)
         << "there is no element type like " << text;
     return t;

@@ -65,8 +65,7 @@ Expr extern_call(const std::string &function, TypeArg result, const std::vector<
 void *address_of(const std::string &name, nb::handle h) {
     const nb::module_ ctypes = nb::module_::import_("ctypes");
     const nb::object pointers = nb::make_tuple(ctypes.attr("_CFuncPtr"), ctypes.attr("c_void_p"));
-    nb::object function =
-        nb::hasattr(h, "_as_parameter_") ? h.attr("_as_parameter_") : nb::borrow(h);
+    nb::object function = has(h, "_as_parameter_") ? h.attr("_as_parameter_") : nb::borrow(h);
     if (PyObject_IsInstance(function.ptr(), pointers.ptr()) == 1) {
         function = ctypes.attr("cast")(function, ctypes.attr("c_void_p")).attr("value");
     }
