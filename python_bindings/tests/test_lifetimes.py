@@ -146,6 +146,27 @@ def test_the_interpreter_ends_while_threads_are_in_functions_of_python(work):
     )
 
 
+@pytest.mark.parametrize("is_told", [False, True])
+def test_the_interpreter_ends_while_threads_compile(is_told):
+    """Destructors of the compiler run when the process ends; what was registered first comes last: there
+    the process stays a while, so that what compiles without its tables is seen to crash."""
+    told = "with ct.progress(lambda *_: None): " if is_told else ""
+    run(
+        "import ctypes\n"
+        + "libc = ctypes.CDLL(None)\n"
+        + "libc.__cxa_atexit(libc.usleep, ctypes.c_void_p(300000), None)\n"
+        + PIPELINE
+        + "def work():\n"
+        + "    while True:\n"
+        + "        f = ct.Func()\n"
+        + "        f[x] = ct.sqrt(ct.f32(x)) + len(f.name())\n"
+        + f"        {told}f.compile_jit()\n"
+        + "for _ in range(4):\n"
+        + "    threading.Thread(target=work, daemon=True).start()\n"
+        + "time.sleep(0.5)\n"
+    )
+
+
 def test_a_child_calls_what_its_parent_has_compiled():
     out = run(
         PIPELINE

@@ -13,6 +13,7 @@
 #include "ir/conventions/names.h"
 #include "ir/printer.h"
 #include "lower/lower.h"
+#include "support/compiling.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -205,6 +206,7 @@ std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
         is_new = true;
         const std::string object = jit_object(job, key);
         tell(job, {job.source.name, "load"});
+        const CompilingScope loading;
         return load(object, job);
     });
     if (job.options.debug_level > 0) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "codegen/version.h"
+#include "support/compiling.h"
 #include "support/environment.h"
 #include "support/error.h"
 #include "support/waiting.h"
@@ -84,10 +85,13 @@ namespace internal {
 void run_on_compiler_stack(const std::function<void()> &f) {
     const size_t size = get_compiler_stack_size();
     if (size == 0 || is_on_compiler_stack) {
+        const CompilingScope compiling;
         f();
         return;
     }
+    const bool for_ending = CompilingScope::is_ending_process();
     const std::function<void()> marked = [&] {
+        const CompilingScope compiling(for_ending);
         is_on_compiler_stack = true;
         f();
     };

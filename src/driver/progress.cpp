@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/module.h"
+#include "support/compiling.h"
 
 namespace calotype {
 
@@ -19,6 +20,7 @@ CompileProgress silent_inside(CompileProgress progress) {
     }
     return [progress = std::move(progress)](const CompileStep &step) {
         const ProgressScope silence{CompileProgress()};
+        const internal::UsersFunctionScope users;
         progress(step);
     };
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <iostream>
 
+#include "support/compiling.h"
 #include "support/user_text.h"
 
 namespace calotype {
@@ -15,6 +16,7 @@ std::atomic<CompileTimeErrorReporter *> custom_reporter{nullptr};
 
 void tell_reporter(const std::string &message) {
     if (CompileTimeErrorReporter *reporter = custom_reporter.load()) {
+        const internal::UsersFunctionScope users;
         reporter->error(message.c_str());
     }
 }
@@ -50,6 +52,7 @@ void throw_internal_error(const std::string &message) {
 
 void report_warning(const std::string &message) {
     if (CompileTimeErrorReporter *reporter = custom_reporter.load()) {
+        const internal::UsersFunctionScope users;
         reporter->warning(message.c_str());
     } else {
         // One insertion, so that lines of several threads do not mix.

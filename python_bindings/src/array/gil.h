@@ -4,7 +4,8 @@
 // While the interpreter ends, Python ends each other thread that asks for the lock, within the
 // request: it unwinds the thread's stack, whose destructors would use Python without the lock or
 // are not allowed to be left like that. Such a thread sleeps from then on, as Python 3.14 has it.
-// Code of Python asks for the lock at any time, so that calls of it are ended like that, too.
+// Code of Python asks for the lock at any time, so that calls of it are ended like that, too. Once the
+// interpreter has ended there is no lock to ask for, while other threads may run on until exit() is through.
 #pragma once
 
 #include <Python.h>
@@ -18,6 +19,14 @@ namespace calotype::python {
 [[noreturn]] inline void sleep_to_the_end() {
     for (;;) {
         pause();
+    }
+}
+
+/// Before the lock is asked for: does not come back if there is none any more. The thread that ends the
+/// interpreter has a state to the last.
+inline void sleep_if_python_has_ended() {
+    if (!Py_IsInitialized() && !PyGILState_GetThisThreadState()) {
+        sleep_to_the_end();
     }
 }
 
@@ -48,6 +57,7 @@ public:
     ReleasedGil() : state_(PyEval_SaveThread()) {
     }
     ~ReleasedGil() {
+        sleep_if_python_has_ended();
         try {
             PyEval_RestoreThread(state_);
         } catch (...) {
@@ -65,6 +75,7 @@ private:
 class HeldGil {
 public:
     HeldGil() {
+        sleep_if_python_has_ended();
         try {
             state_ = PyGILState_Ensure();
         } catch (...) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/compiling.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr auto longest_wait = std::chrono::seconds(10);
+
+// Threads that compile, but for those that are in functions of the user's.
+std::atomic<int> compiling{0};
+std::atomic<bool> is_ending{false};
+
+thread_local int depth = 0;
+thread_local bool ends_process = false;
+
+void begin() {
+    compiling++;
+    if (is_ending && !ends_process) {
+        compiling--;
+        for (;;) {
+            pause();
+        }
+    }
+}
+
+void end() {
+    compiling--;
+}
+
+// On the thread that ends the process, which may compile itself.
+void wait_for_compiling() {
+    ends_process = true;
+    if (is_ending.exchange(true)) {
+        return;
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    const int own = depth > 0 ? 1 : 0;
+    while (compiling > own && std::chrono::steady_clock::now() - begun < longest_wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// A child process has none of the other threads.
+void count_own_thread() {
+    compiling = depth > 0 ? 1 : 0;
+}
+
+// What is registered last is called first. LLVM makes tables when they are first needed, each with a
+// destructor that is registered then: after the first compilations there are most of
+// them.
+void wait_at_exit() {
+    static std::atomic<int> registered{0};
+    constexpr int most = 16;
+    if (registered < most && registered++ < most) {
+        std::atexit(wait_for_compiling);
+    }
+}
+
+}  // namespace
+
+CompilingScope::CompilingScope(bool for_ending) {
+    [[maybe_unused]] static const int installed =
+        std::atexit(wait_for_compiling) + pthread_atfork(nullptr, nullptr, count_own_thread);
+    ends_process |= for_ending;
+    if (depth++ == 0) {
+        begin();
+    }
+}
+
+CompilingScope::~CompilingScope() {
+    if (--depth == 0) {
+        wait_at_exit();
+        end();
+    }
+}
+
+bool CompilingScope::is_ending_process() {
+    return ends_process;
+}
+
+UsersFunctionScope::UsersFunctionScope() : depth_(std::exchange(depth, 0)) {
+    if (depth_ > 0) {
+        end();
+    }
+}
+
+UsersFunctionScope::~UsersFunctionScope() {
+    if (depth_ > 0) {
+        begin();
+    }
+    depth = depth_;
+}
+
+}  // namespace calotype::internal

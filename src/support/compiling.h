@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which threads compile, for the end of the process.
+#pragma once
+
+namespace calotype::internal {
+
+/// This thread compiles as long as it lives. exit() destroys the tables that compiling uses, ours
+/// and LLVM's; before that it waits for the threads that compile, ten seconds at most. A thread that
+/// begins to compile after that sleeps for ever, unless the process ends on it.
+class CompilingScope {
+public:
+    /// With true for a thread that works for the one on which the process ends.
+    explicit CompilingScope(bool for_ending = is_ending_process());
+    ~CompilingScope();
+    CompilingScope(const CompilingScope &) = delete;
+    CompilingScope &operator=(const CompilingScope &) = delete;
+    /// Whether this thread has called exit(), or works for one that has.
+    static bool is_ending_process();
+};
+
+/// A function of the user's that is called while this thread compiles: it may never come back, and
+/// nobody waits for it.
+class UsersFunctionScope {
+public:
+    UsersFunctionScope();
+    ~UsersFunctionScope();
+    UsersFunctionScope(const UsersFunctionScope &) = delete;
+    UsersFunctionScope &operator=(const UsersFunctionScope &) = delete;
+
+private:
+    const int depth_;
+};
+
+}  // namespace calotype::internal

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a process ends in which threads compile.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/compiling.h"
+
+namespace calotype::internal {
+
+namespace {
+
+std::atomic<bool> has_begun{false}, has_ended{false};
+
+// What is registered before the first of the scopes is called after what they have registered.
+void check_at_exit() {
+    if (!has_ended) {
+        _exit(1);
+    }
+}
+
+void begin_and_end() {
+    has_begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    has_ended = true;
+}
+
+void end_the_process_when_begun() {
+    while (!has_begun) {
+        std::this_thread::yield();
+    }
+    std::exit(0);
+}
+
+void compile_while_the_process_ends() {
+    std::atexit(check_at_exit);
+    std::thread([] {
+        const CompilingScope compiling;
+        begin_and_end();
+    }).detach();
+    end_the_process_when_begun();
+}
+
+void compile_within_a_function_of_the_user() {
+    std::atexit(check_at_exit);
+    std::thread([] {
+        const CompilingScope compiling;
+        const UsersFunctionScope users;
+        {
+            const CompilingScope inner;
+            begin_and_end();
+        }
+        for (;;) {
+            pause();
+        }
+    }).detach();
+    end_the_process_when_begun();
+}
+
+void compile_on_the_thread_that_ends_the_process() {
+    { const CompilingScope compiling; }
+    std::atexit([] {
+        const CompilingScope compiling;
+        const auto work = [] {
+            const CompilingScope for_ending(true);
+        };
+        std::thread(work).join();
+    });
+    const CompilingScope last;
+    std::exit(0);
+}
+
+}  // namespace
+
+TEST(CompilingScope, TheEndOfTheProcessWaitsForIt) {
+    EXPECT_EXIT(compile_while_the_process_ends(), testing::ExitedWithCode(0), "");
+}
+
+TEST(CompilingScope, TheEndOfTheProcessWaitsForWhatAFunctionOfTheUserCompiles) {
+    EXPECT_EXIT(compile_within_a_function_of_the_user(), testing::ExitedWithCode(0), "");
+}
+
+TEST(CompilingScope, TheThreadThatEndsTheProcessCompiles) {
+    EXPECT_EXIT(compile_on_the_thread_that_ends_the_process(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace calotype::internal
