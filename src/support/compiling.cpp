@@ -2,7 +2,6 @@
 #include "support/compiling.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,11 +9,15 @@
 #include <thread>
 #include <utility>
 
+#include "support/error.h"
+
 namespace calotype::internal {
 
 namespace {
 
 constexpr auto longest_wait = std::chrono::seconds(10);
+/// Of a thread that comes when the process is ending: it ends with the process, but for one that a destructor waits for.
+constexpr auto wait_for_the_end = std::chrono::seconds(2);
 
 // Threads that compile, but for those that are in functions of the user's.
 std::atomic<int> compiling{0};
@@ -23,14 +26,16 @@ std::atomic<bool> is_ending{false};
 thread_local int depth = 0;
 thread_local bool ends_process = false;
 
-void begin() {
+// Whether the thread may: not once the process is ending.
+bool begin() {
     compiling++;
-    if (is_ending && !ends_process) {
-        compiling--;
-        for (;;) {
-            pause();
-        }
+    if (!is_ending || ends_process) {
+        return true;
     }
+    compiling--;
+    std::this_thread::sleep_for(wait_for_the_end);
+    compiling++;
+    return false;
 }
 
 void end() {
@@ -72,9 +77,11 @@ CompilingScope::CompilingScope(bool for_ending) {
     [[maybe_unused]] static const int installed =
         std::atexit(wait_for_compiling) + pthread_atfork(nullptr, nullptr, count_own_thread);
     ends_process |= for_ending;
-    if (depth++ == 0) {
-        begin();
+    if (depth == 0 && !begin()) {
+        end();
+        user_error << "the process is ending: nothing can be compiled any more";
     }
+    depth++;
 }
 
 CompilingScope::~CompilingScope() {

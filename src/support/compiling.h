@@ -6,7 +6,8 @@ namespace calotype::internal {
 
 /// This thread compiles as long as it lives. exit() destroys the tables that compiling uses, ours
 /// and LLVM's; before that it waits for the threads that compile, ten seconds at most. A thread that
-/// begins to compile after that sleeps for ever, unless the process ends on it.
+/// begins to compile after that, unless the process ends on it, waits two seconds for the end; if that
+/// does not come, as a destructor waits for the thread, it gets a CompileError.
 class CompilingScope {
 public:
     /// With true for a thread that works for the one on which the process ends.

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "support/compiling.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
@@ -75,7 +76,28 @@ void compile_on_the_thread_that_ends_the_process() {
     std::exit(0);
 }
 
+void join_a_thread_that_comes_too_late() {
+    // Called after what the scope registers: the process is ending.
+    std::atexit([] {
+        bool is_refused = false;
+        std::thread([&] {
+            try {
+                const CompilingScope compiling;
+            } catch (const CompileError &) {
+                is_refused = true;
+            }
+        }).join();
+        _exit(is_refused ? 0 : 1);
+    });
+    { const CompilingScope compiling; }
+    std::exit(2);
+}
+
 }  // namespace
+
+TEST(CompilingScope, AThreadThatADestructorWaitsForIsRefused) {
+    EXPECT_EXIT(join_a_thread_that_comes_too_late(), testing::ExitedWithCode(0), "");
+}
 
 TEST(CompilingScope, TheEndOfTheProcessWaitsForIt) {
     EXPECT_EXIT(compile_while_the_process_ends(), testing::ExitedWithCode(0), "");
