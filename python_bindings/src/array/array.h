@@ -85,10 +85,6 @@ public:
     bool is_on_cuda() const {
         return device.type == dlpack::CUDA || device.type == dlpack::CUDAManaged;
     }
-    /// The object that keeps the memory, borrowed; null if a library does that in another way.
-    PyObject *owner() const {
-        return view_.obj ? view_.obj : owner_;
-    }
     /// "the host", "CUDA device 1", "memory of device type 7"
     std::string place() const;
     /// The shape as a buffer has it: with `reverse`, the last dimension of the array first.

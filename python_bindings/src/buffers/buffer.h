@@ -39,7 +39,7 @@ void bind_buffer_elements(PythonClass<Buffer<>> &c);
 void bind_buffer_arrays(PythonClass<Buffer<>> &c);
 void bind_buffer_dlpack(PythonClass<Buffer<>> &c);
 void bind_buffer_state(PythonClass<Buffer<>> &c);
-/// The slots of the buffer protocol and of the collection of cycles.
+/// The slots of the buffer protocol.
 PyType_Slot *buffer_slots();
 
 }  // namespace calotype::python

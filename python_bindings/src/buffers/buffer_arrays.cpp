@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays of other libraries as Buffers, and Buffers by the buffer protocol, without copies.
-#include <utility>
-
 #include <calotype/lang/device_interface.h>
 
 #include "array.h"
@@ -73,37 +71,6 @@ Buffer<> retyped(const Buffer<> &b, const Type &t) {
 const HeldArray *held_by(const Buffer<> &b) {
     const HostAllocation *a = ForeignBuffer::allocation_of(b.shared_storage());
     return a && a->deallocate == &HeldArray::end ? reinterpret_cast<const HeldArray *>(a) : nullptr;
-}
-
-// ---- cycles ----
-
-class Handle : public Buffer<> {
-public:
-    static bool is_only_one(const Buffer<> &b) {
-        return static_cast<const Handle &>(b).image_->is_unique();
-    }
-};
-
-// The array that goes with this Buffer: nothing else has a share in it.
-PyObject *array_kept_alone(const Buffer<> &b) {
-    const HeldArray *held = b.defined() && Handle::is_only_one(b) ? held_by(b) : nullptr;
-    return held && held->header.ref_count == 1 ? held->array.owner() : nullptr;
-}
-
-int traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(self));
-    if (nb::inst_ready(self)) {
-        Py_VISIT(array_kept_alone(*nb::inst_ptr<Buffer<>>(self)));
-    }
-    return 0;
-}
-
-int clear(PyObject *self) {
-    if (nb::inst_ready(self)) {
-        // The Buffer is an undefined one before the array ends, as that may come by here again.
-        const Buffer<> ended = std::exchange(*nb::inst_ptr<Buffer<>>(self), Buffer<>());
-    }
-    return 0;
 }
 
 // ---- Buffers as arrays ----
@@ -339,8 +306,6 @@ PyType_Slot *buffer_slots() {
     static PyType_Slot slots[] = {
         {Py_bf_getbuffer, reinterpret_cast<void *>(get_buffer)},
         {Py_bf_releasebuffer, reinterpret_cast<void *>(release_buffer)},
-        {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
-        {Py_tp_clear, reinterpret_cast<void *>(clear)},
         {0, nullptr},
     };
     return slots;
