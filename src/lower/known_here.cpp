@@ -2,6 +2,7 @@
 #include "lower/known_here.h"
 
 #include <algorithm>
+#include <map>
 
 #include "arith/bounds.h"
 #include "arith/cse.h"
@@ -38,6 +39,29 @@ Expr simplified_under(const Expr &condition, const Expr &e) {
 std::optional<int64_t> constant_upper_bound(const Expr &e, const Scope<Interval> &ranges) {
     const Expr bound = find_constant_bound(e, Direction::Upper, ranges);
     return bound.defined() ? as_const_int(bound) : std::nullopt;
+}
+
+/// The ranges without those of variables that e has more than once: there they may cancel.
+Scope<Interval> without_repeated(const Expr &e, const Scope<Interval> &ranges) {
+    class Count : public Visitor {
+    public:
+        std::map<std::string, int> uses;
+
+    private:
+        using Visitor::visit;
+        void visit(const Variable *op) override {
+            uses[op->name]++;
+        }
+    } count;
+    count(e);
+    Scope<Interval> result;
+    for (const auto &[name, uses] : count.uses) {
+        const Interval *range = uses == 1 ? ranges.find(name) : nullptr;
+        if (range) {
+            result.push(name, *range);
+        }
+    }
+    return result;
 }
 
 }  // namespace
@@ -217,13 +241,17 @@ Interval KnownHere::interval(const Expr &e, size_t end) const {
 std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
     // With the lets around in it: in min(first + 3, last) - first both belong together.
     const Expr known = expanded(e, around_.size());
-    // Loops that stay names may cancel; else their ranges count.
+    // Loops that stay names may cancel, and so may what calls give, as the indices of fused loops;
+    // else their ranges count.
     const auto bound_of = [&](const Expr &value) {
-        const auto with = [&](Of of) {
-            return constant_upper_bound(value, ranges_of_variables(value, around_.size(), of));
-        };
-        const std::optional<int64_t> by_name = with(Of::Lets);
-        return by_name ? by_name : with(Of::All);
+        const Scope<Interval> all = ranges_of_variables(value, around_.size(), Of::All);
+        const auto by_lets =
+            constant_upper_bound(value, ranges_of_variables(value, around_.size(), Of::Lets));
+        const auto cancelled = constant_upper_bound(value, without_repeated(value, all));
+        if (by_lets && cancelled) {
+            return std::min(by_lets, cancelled);
+        }
+        return by_lets ? by_lets : cancelled ? cancelled : constant_upper_bound(value, all);
     };
     std::optional<int64_t> result = bound_of(known);
     const std::optional<int64_t> direct = range(e).max;
