@@ -38,11 +38,13 @@ private:
             (is_rvar && ReductionDomain(op->symbol).same_as(domain_))) {
             return op;
         }
-        auto it = replaced_.find(op->name);
+        // Domains may share a name.
+        const auto key = std::make_pair(op->name, op->symbol.get());
+        auto it = replaced_.find(key);
         if (it == replaced_.end()) {
             vars.push_back(is_rvar ? Var() : Var(op->name));
             call_args.emplace_back(op);
-            it = replaced_.emplace(op->name, vars.back()).first;
+            it = replaced_.emplace(key, vars.back()).first;
         }
         return it->second;
     }
@@ -53,7 +55,7 @@ private:
     }
     const ReductionDomain domain_;
     internal::Scope<> bound_;
-    std::map<std::string, Expr> replaced_;
+    std::map<std::pair<std::string, const Symbol *>, Expr> replaced_;
 };
 
 class FindDomain : public GraphVisitor {

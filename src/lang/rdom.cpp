@@ -97,7 +97,7 @@ RDom::RDom(const Buffer<void, -1> &buffer) {
     for (int d = 0; d < buffer.dimensions(); d++) {
         region.emplace_back(Expr(buffer.dim(d).min()), Expr(buffer.dim(d).extent()));
     }
-    init(region, buffer.name() + "$r");
+    init(region, internal::unique_name(buffer.name() + "$r"));
 }
 
 RDom::RDom(const OutputImageParam &buffer) {
@@ -106,7 +106,7 @@ RDom::RDom(const OutputImageParam &buffer) {
     for (int d = 0; d < buffer.dimensions(); d++) {
         region.emplace_back(buffer.dim(d).min(), buffer.dim(d).extent());
     }
-    init(region, buffer.name() + "$r");
+    init(region, internal::unique_name(buffer.name() + "$r"));
 }
 
 RDom::RDom(const ReductionDomain &domain) : domain_(domain) {
@@ -127,14 +127,14 @@ void RDom::init(const std::vector<Expr> &bounds, const std::string &name) {
 }
 
 void RDom::init(const Region &region, const std::string &name) {
-    const std::string unique =
-        name.empty() ? internal::unique_name('r') : internal::unique_name(name);
+    // Domains may share a given name, by which schedules find the loops of each.
+    const std::string domain = name.empty() ? internal::unique_name('r') : name;
     std::vector<ReductionVariable> vars;
     for (size_t i = 0; i < region.size(); i++) {
-        vars.push_back({rvar_name(unique, i), checked_bound(region[i].min, unique),
-                        checked_bound(region[i].extent, unique)});
+        vars.push_back({rvar_name(domain, i), checked_bound(region[i].min, domain),
+                        checked_bound(region[i].extent, domain)});
     }
-    domain_ = ReductionDomain(unique, std::move(vars));
+    domain_ = ReductionDomain(domain, std::move(vars));
     init_vars();
 }
 

@@ -404,5 +404,43 @@ TEST(Reductions, simultaneous_updates) {
     EXPECT_EQ(result(2), 2);
 }
 
+// Schedules that programs write name loops as they are in one Func, and use the names for others.
+TEST(Reductions, domains_of_the_same_given_name) {
+    Func f("f"), g("g");
+    RDom a(0, 5, "r"), b(0, 7, "r");
+    f(x) = 0;
+    f(x) += a * x;
+    g(x) = f(x);
+    g(x) += b + x;
+    f.compute_root();
+    RVar r(g.update().get_schedule().dims()[0].var), ro("ro"), ri("ri");
+    f.update().split(r, ro, ri, 2).reorder(x, ri, ro);
+    g.update().reorder(x, r);
+    Buffer<int> result = g.realize({9});
+    for (int i = 0; i < 9; i++) {
+        EXPECT_EQ(result(i), 10 * i + 21 + 7 * i);
+    }
+}
+
+TEST(Reductions, nested_over_domains_of_the_same_given_name) {
+    Func f("f");
+    RDom a(0, 5, "r"), b(0, 7, "r"), c(0, 3, "r");
+    f(x) = sum(a, x * a + sum(b, 7 * a * b + sum(c, 11 * a * b * c + (a - b) * c)));
+    Buffer<int> result = f.realize({4});
+    for (int i = 0; i < 4; i++) {
+        int expected = 0;
+        for (int p = 0; p < 5; p++) {
+            expected += i * p;
+            for (int q = 0; q < 7; q++) {
+                expected += 7 * p * q;
+                for (int k = 0; k < 3; k++) {
+                    expected += 11 * p * q * k + (p - q) * k;
+                }
+            }
+        }
+        EXPECT_EQ(result(i), expected);
+    }
+}
+
 }  // namespace
 }  // namespace calotype

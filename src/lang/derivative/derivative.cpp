@@ -642,7 +642,7 @@ Steps define_steps(const StageToDifferentiate &s, const Function &before) {
     Func &f = steps.func;
     f(steps.at(Var("step"))) = Tuple(calls_at(before, place));
 
-    const RDom q(0, steps.count, s.func.name() + "_step");
+    const RDom q(0, steps.count, unique_name(s.func.name() + "_step"));
     decode_step(s, q.x, renaming);
     const std::vector<Expr> unchanged = calls_at(f.function(), steps.at(q.x));
     const auto in_step = [&](const Expr &e) {
