@@ -7,6 +7,7 @@
 #include "lower/checks/add_buffer_checks.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -156,8 +157,8 @@ public:
             is_const_one(has_elements_) ? code_.body : IfThenElse::make(has_elements_, code_.body);
         // Where nothing asks for what is given, all is as the constraints say.
         const bool assumed = !asserts_ && ctx_.target.has_feature(Target::NoBoundsQuery);
+        s = assumed ? s : constrain(s);
         for (const ArgumentBuffer &b : buffers_) {
-            s = assumed ? s : constrain(b, s);
             if (b.is_output && !ctx_.target.has_gpu_feature()) {
                 s = Block::make(s,
                                 Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
@@ -175,9 +176,7 @@ public:
             const LetStmt *let = code_.outside[i].as<LetStmt>();
             s = let ? LetStmt::make(let->name, let->value, s) : Block::make(code_.outside[i], s);
         }
-        for (const ArgumentBuffer &b : buffers_) {
-            s = assumed ? constrain(b, s) : s;
-        }
+        s = assumed ? constrain(s) : s;
         s = checked(&BufferChecks::type_checks, s);
         // Inside of the constraints the names of fields stand for what they say there.
         const std::map<std::string, Expr> as_given = constrained_fields();
@@ -604,10 +603,38 @@ private:
         return checks;
     }
 
-    Stmt constrain(const ArgumentBuffer &b, Stmt s) {
-        for_each_known_field(b, [&](const std::string &field, const Expr &required) {
+    /// What constraints mention is constrained outside of them, as far as they do not mention each
+    /// other: where one buffer begins as another one does, which begins at 0, both do.
+    Stmt constrain(Stmt s) {
+        std::vector<std::pair<std::string, Expr>> fields;
+        std::map<std::string, size_t> index;
+        for (const ArgumentBuffer &b : buffers_) {
+            for_each_known_field(b, [&](const std::string &field, const Expr &required) {
+                index[field] = fields.size();
+                fields.emplace_back(field, required);
+            });
+        }
+        std::vector<size_t> outermost_first;
+        std::vector<bool> seen(fields.size());
+        const std::function<void(size_t)> place = [&](size_t i) {
+            if (seen[i]) {
+                return;
+            }
+            seen[i] = true;
+            for (const std::string &name : free_variables(fields[i].second)) {
+                if (const auto mentioned = index.find(name); mentioned != index.end()) {
+                    place(mentioned->second);
+                }
+            }
+            outermost_first.push_back(i);
+        };
+        for (size_t i = fields.size(); i-- > 0;) {
+            place(i);
+        }
+        for (size_t i = outermost_first.size(); i-- > 0;) {
+            const auto &[field, required] = fields[outermost_first[i]];
             s = LetStmt::make(field, required, s);
-        });
+        }
         return s;
     }
 
