@@ -52,6 +52,14 @@ bool all_equal(const std::vector<int> &indices) {
     return std::all_of(indices.begin(), indices.end(), [&](int i) { return i == indices[0]; });
 }
 
+bool repeats_each(const std::vector<int> &indices, int lanes, int times) {
+    bool result = times > 1 && int(indices.size()) == lanes * times;
+    for (int i = 0; result && i < lanes * times; i++) {
+        result = indices[size_t(i)] == i / times;
+    }
+    return result;
+}
+
 // The lanes that a shuffle of a repeated or shuffled vector takes of what is repeated or shuffled;
 // empty where that would not be simpler.
 std::vector<int> indices_inside(const Expr &vector, const std::vector<int> &indices) {
@@ -117,6 +125,12 @@ Expr Simplifier::visit(const Shuffle *op) {
             const Expr base = add(r->base, mul(r->stride, make_const(t, indices[0])));
             const int step = size > 1 ? indices[1] - indices[0] : 0;
             return size == 1 ? base : ramp(base, mul(r->stride, make_const(t, step)), size);
+        }
+        // Each lane several times is a step of a ramp of vectors, to which more may be added.
+        const int times = r ? size / r->lanes : 0;
+        if (r && r->base.type().is_scalar() && repeats_each(indices, r->lanes, times)) {
+            return mutate(Ramp::make(Broadcast::make(r->base, times),
+                                     Broadcast::make(r->stride, times), r->lanes));
         }
     }
     if (const auto inside =

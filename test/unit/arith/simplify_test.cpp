@@ -81,6 +81,8 @@ constexpr Case vectors[] = {
     {"slice(broadcast(a:int32x4, 3), 4, 1, 4)", "a:int32x4"},
     {"slice(broadcast(a:int32x4, 3), 1, 4, 3)", "broadcast(slice(a:int32x4, 1, 1, 1), 3)"},
     {"slice(shuffle([a:int32x4], [0, 0, 1, 1, 2, 2, 3, 3]), 1, 2, 4)", "a:int32x4"},
+    {"shuffle([ramp(x, 2, 4)], [0, 0, 1, 1, 2, 2, 3, 3]) + broadcast(ramp(0, 1, 2), 4)",
+     "ramp(x, 1, 8)"},
     {"vector_reduce(add, broadcast(x, 8), 1)", "x * 8"},
     {"vector_reduce(and, ramp(x, 1, 8) <= broadcast(y, 8), 1)", "x + 7 <= y"},
     {"vector_reduce(or, ramp(x, 1, 8) <= broadcast(y, 8), 1)", "x <= y"},
