@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "arith/bounds.h"
 #include "arith/cse.h"
@@ -46,12 +47,19 @@ Scope<Interval> without_repeated(const Expr &e, const Scope<Interval> &ranges) {
     class Count : public Visitor {
     public:
         std::map<std::string, int> uses;
+        void operator()(const Expr &e) override {
+            // Twice is enough to know, and what is shared may be large.
+            if (e.defined() && ++visits_[e.get()] <= 2) {
+                Visitor::operator()(e);
+            }
+        }
 
     private:
         using Visitor::visit;
         void visit(const Variable *op) override {
             uses[op->name]++;
         }
+        std::unordered_map<const ExprNode *, int> visits_;
     } count;
     count(e);
     Scope<Interval> result;
