@@ -68,28 +68,31 @@ nb::object mux_of(ExprArg id, nb::sequence values) {
     return to_python(mux(id.get(), tuples));
 }
 
+std::vector<Expr> exprs_of(const ExprArg &first, const nb::args &more) {
+    std::vector<Expr> values = to_exprs(more);
+    values.insert(values.begin(), first);
+    return values;
+}
+
+/// A function of a condition and values, of which it gives the first.
+template<typename Function>
+void bind_conditional(PythonModule &m, const char *name, Function function) {
+    m.def(
+        name,
+        [function](ExprArg condition, ExprArg value, nb::args more) {
+            return function(condition, exprs_of(value, more));
+        },
+        "condition"_a, "value"_a, "args"_a);
+}
+
 void bind_printing(PythonModule &m) {
-    m.def("print", [](ExprArg value, nb::args more) {
-        std::vector<Expr> values = to_exprs(more);
-        values.insert(values.begin(), value);
-        return print(values);
+    m.def("print", [](ExprArg value, nb::args more) { return print(exprs_of(value, more)); });
+    bind_conditional(m, "print_when", [](const Expr &condition, const std::vector<Expr> &values) {
+        return print_when(condition, values);
     });
-    m.def(
-        "print_when",
-        [](ExprArg condition, ExprArg value, nb::args more) {
-            std::vector<Expr> values = to_exprs(more);
-            values.insert(values.begin(), value);
-            return print_when(condition, values);
-        },
-        "condition"_a, "value"_a, "args"_a);
-    m.def(
-        "require",
-        [](ExprArg condition, ExprArg value, nb::args more) {
-            std::vector<Expr> values = to_exprs(more);
-            values.insert(values.begin(), value);
-            return require(condition, values);
-        },
-        "condition"_a, "value"_a, "args"_a);
+    bind_conditional(m, "require", [](const Expr &condition, const std::vector<Expr> &values) {
+        return require(condition, values);
+    });
     m.def(
         "memoize_tag",
         [](ExprArg result, nb::args keys) {

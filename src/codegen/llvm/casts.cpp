@@ -71,17 +71,15 @@ bool is_known_to_fit(const Expr &e, Type to) {
 // NaN the conversion makes the smallest integer, and that becomes zero in either way.
 Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     const Type from = op->value.type(), to = op->type;
-    const bool is_narrow = to.is_vector() && is_integer_of_bits(to, 8, 16);
-    const bool narrows =
-        from == Float(32, to.lanes()) || is_integer_of_bits(from, to.bits() + 1, 32);
-    if (!is_narrow || !narrows || !is_known_to_fit(op->value, to)) {
+    const Type held = from == Float(32, to.lanes()) ? Int(32, to.lanes()) : from;
+    const bool narrows = to.is_vector() && is_integer_of_bits(to, 8, 16) &&
+                         is_integer_of_bits(held, to.bits() + 1, 32);
+    if (!narrows || !f.machine().packs(f.target(), held, to) || !is_known_to_fit(op->value, to)) {
         return nullptr;
     }
-    Value *const all = f.emit(op->value);
-    const Type held = from.is_float() ? Int(32, to.lanes()) : from;
-    Value *const v = from.is_float() ? f.builder().CreateFPToSI(all, f.type(held)) : all;
-    Value *const packed = f.machine().packed(f, v, to);
-    return packed ? packed : f.convert(all, from, to);
+    Value *v = f.emit(op->value);
+    v = from.is_float() ? f.builder().CreateFPToSI(v, f.type(held)) : v;
+    return f.machine().packed(f, v, to);
 }
 
 // What is made narrow, where it fits, and wide again is not made narrow; undefined if that is not what it is. Not of

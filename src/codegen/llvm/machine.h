@@ -37,9 +37,12 @@ public:
 
     /// An instruction for an intrinsic.
     virtual Value *call(FunctionEmitter &f, const Call *op) const = 0;
-    /// A vector of integers in a narrower type whose limits its values do not exceed, where it is an instruction that
-    /// saturates; null for the general way.
-    virtual Value *packed(FunctionEmitter &, Value *, Type) const {
+    /// True if instructions that saturate make such vectors of integers narrower, and no other does it as fast.
+    virtual bool packs(const Target &, Type from, Type to) const {
+        return false;
+    }
+    /// Where packs(): the vector in the narrower type, whose limits its values do not exceed.
+    virtual Value *packed(FunctionEmitter &, Value *, Type to) const {
         return nullptr;
     }
     /// An instruction for a sum with a product in it.

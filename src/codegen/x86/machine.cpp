@@ -106,6 +106,9 @@ public:
                             !target.has_feature(Target::AVX512_SapphireRapids);
         return target.has_feature(Target::AVX512_Skylake) && !is_amd;
     }
+    bool packs(const Target &target, Type from, Type to) const override {
+        return x86_packs(target, from, to);
+    }
     Value *packed(FunctionEmitter &f, Value *v, Type to) const override {
         return x86_packed(f, v, to);
     }

@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/Support/MathExtras.h>
 
 namespace calotype::internal {
 
@@ -48,29 +50,24 @@ Value *halve(FunctionEmitter &f, Value *v, const Packing &packing, int register_
     return f.concat(parts);
 }
 
-bool is_power_of_two(int n) {
-    return (n & (n - 1)) == 0;
-}
-
 }  // namespace
 
+bool x86_packs(const Target &target, Type from, Type to) {
+    const int times = from.bits() / to.bits(), least = times == 2 ? 128 : 256;
+    return target.has_feature(Target::SSE41) && !target.has_feature(Target::AVX512) &&
+           (times == 2 || times == 4) && from.bits() == times * to.bits() &&
+           llvm::isPowerOf2_32(uint32_t(from.lanes())) && from.bits() * from.lanes() >= least;
+}
+
 Value *x86_packed(FunctionEmitter &f, Value *v, Type to) {
-    const auto *type = llvm::cast<llvm::FixedVectorType>(v->getType());
-    const int bits = int(type->getScalarSizeInBits()), lanes = int(type->getNumElements());
-    if (!f.target().has_feature(Target::SSE41) || f.target().has_feature(Target::AVX512) ||
-        !is_power_of_two(lanes) || bits * lanes < 128) {
-        return nullptr;
-    }
+    const int bits = int(v->getType()->getScalarSizeInBits());
     if (bits == 4 * to.bits()) {
-        return bits * lanes < 256 ? nullptr : x86_packed(f, x86_packed(f, v, Int(16, lanes)), to);
+        return x86_packed(f, x86_packed(f, v, Int(16, to.lanes())), to);
     }
-    const bool is_wide = f.target().has_feature(Target::AVX2) && bits * lanes >= 512;
-    for (const Packing &packing : packings) {
-        if (packing.to == to.element_of() && bits == 2 * to.bits()) {
-            return halve(f, v, packing, is_wide ? 256 : 128);
-        }
-    }
-    return nullptr;
+    const bool is_wide = f.target().has_feature(Target::AVX2) && bits * to.lanes() >= 512;
+    const auto *packing =
+        llvm::find_if(packings, [&](const Packing &p) { return p.to == to.element_of(); });
+    return halve(f, v, *packing, is_wide ? 256 : 128);
 }
 
 }  // namespace calotype::internal

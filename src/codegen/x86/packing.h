@@ -6,10 +6,13 @@
 
 namespace calotype::internal {
 
-/// A vector of 16 or 32-bit integers in the narrower type, 8 or 16 bits wide, whose limits its values do not exceed;
-/// null if the target has no such instructions, or cuts off bits by one as well. Without them the upper bits of each
-/// lane are masked first. They are called by their names, as LLVM makes another minimum of one that it knows to be of
-/// values that are not negative, and that is not the instruction's any more.
+/// Whether vectors of 16 or 32-bit integers become ones of 8 or 16 bits so. Where the target cuts off bits by one
+/// instruction as well they do not.
+bool x86_packs(const Target &target, Type from, Type to);
+
+/// Where x86_packs(): the vector in the narrower type, whose limits its values do not exceed. Without these instructions the
+/// upper bits of each lane are masked first. They are called by their names, as LLVM makes another minimum of one that it
+/// knows to be of values that are not negative, and that is not the instruction's any more.
 llvm::Value *x86_packed(FunctionEmitter &f, llvm::Value *v, Type to);
 
 }  // namespace calotype::internal

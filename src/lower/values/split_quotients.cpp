@@ -23,9 +23,10 @@ namespace {
 /// What the names of a loop's body are made of.
 struct Loop {
     std::string name;
-    std::map<std::string, Expr>
-        sums;  ///< lets that are a multiple of the loop's variable and what does not vary
-    std::set<std::string> varying;  ///< the loop's variable and other lets that depend on it
+    /// Lets that are a multiple of the loop's variable and what does not vary.
+    std::map<std::string, Expr> sums;
+    /// The loop's variable, and other lets that depend on it.
+    std::set<std::string> varying;
 
     bool varies(const Expr &e) const {
         return contains<Variable>(e, [&](const Variable *v) { return varying.count(v->name) > 0; });
