@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares random pipelines under random schedules with Halide: values, and processor time to compile and of a call.
 
-random_pipelines.cpp is compiled against each side's Halide.h; each seed is a process, the sides take turns. Nobody has
-tuned these programs, so what is slow among them is a class to be found. With --targets the pipelines are for a GPU.
+random_pipelines.cpp, or with --program layers random_layers.cpp, is compiled against each side's Halide.h; each seed is a
+process, the sides take turns. Nobody has tuned these programs, so what is slow among them is a class to be found. With
+--targets the pipelines are for a GPU; with more than one thread the time of a call is that of a clock. --jobs runs several
+seeds at a time, on a machine with as many processors.
 
     pip install halide
     ./dev build release
@@ -18,6 +20,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
@@ -26,13 +29,14 @@ from compare import halide_root, machine, write_page  # noqa: E402
 
 
 def compile_program(out, includes, library, *libraries):
-    command = ["c++", "-std=c++17", "-O1", HERE / "random_pipelines.cpp", *[f"-I{i}" for i in includes], "-o", out, library,
+    program = HERE / f"random_{out.parent.name}.cpp"
+    command = ["c++", "-std=c++17", "-O1", program, *[f"-I{i}" for i in includes], "-o", out, library,
                f"-Wl,-rpath,{library.parent}", *libraries]
     subprocess.run(command, check=True)
 
 
 def build(folder, calotype):
-    """The two programs; calotype is an install tree."""
+    """The two programs, of which the folder's name says what they make; calotype is an install tree."""
     folder.mkdir(parents=True, exist_ok=True)
     halide = halide_root()
     include = calotype / "include" / "calotype"
@@ -56,7 +60,7 @@ def run(program, seed, args):
 
 def best(side, seed, args, rounds):
     """The fastest of some runs."""
-    runs = [run(args.build / side, seed, args) for _ in range(rounds)]
+    runs = [run(args.build / args.program / side, seed, args) for _ in range(rounds)]
     failed = [r for r in runs if "error" in r]
     return failed[0] if failed else min(runs, key=lambda r: r["run_ms"])
 
@@ -73,6 +77,8 @@ def one(seed, args):
 
 
 def same(a, b):
+    if isinstance(a, str) or isinstance(b, str):  # not finite
+        return a == b
     return abs(a - b) <= 1e-4 * max(abs(a), abs(b), 1.0)
 
 
@@ -104,7 +110,9 @@ def how_measured(figures):
     if figures["targets"]:
         return (f"{figures['gpu']}, targets {' and '.join(figures['targets'])}. Time of a call among ten that follow one another, the least of "
                 "eight")
-    return f"Processor time of a call, {figures['threads']} thread(s), the least of several calls"
+    beside = f"{figures['jobs']} at a time, " if figures.get("jobs", 1) > 1 else ""
+    clock = "Processor time of a call" if figures["threads"] == 1 else "Time of a call"
+    return f"{clock}, {figures['threads']} thread(s), {beside}the least of several calls"
 
 
 def summary(figures):
@@ -130,16 +138,17 @@ def measure(args):
     if args.targets:
         names = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout
         gpu = (names.splitlines() or ["an unnamed GPU"])[0]
-    figures = {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads, "rows": []}
+    figures = {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads,
+               "program": args.program, "jobs": args.jobs, "rows": []}
     wrong = False
-    for seed in range(args.seeds[0], args.seeds[1] + 1):
-        row = one(seed, args)
-        figures["rows"].append(row)
-        line, bad = describe(row)
-        wrong |= bad
-        print(line, flush=True)
-        if args.json:  # after each, as a run may be cut off
-            args.json.write_text(json.dumps(figures, indent=2))
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(lambda seed: one(seed, args), range(args.seeds[0], args.seeds[1] + 1)):
+            figures["rows"].append(row)
+            line, bad = describe(row)
+            wrong |= bad
+            print(line, flush=True)
+            if args.json:  # after each, as a run may be cut off
+                args.json.write_text(json.dumps(figures, indent=2))
     return figures, wrong
 
 
@@ -148,7 +157,9 @@ def main():
     parser.add_argument("--calotype", type=pathlib.Path, default=ROOT / "build/install", help="install tree")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/compare_random", help="where to build")
     parser.add_argument("--seeds", type=int, nargs=2, default=(1, 40), metavar=("FIRST", "LAST"))
+    parser.add_argument("--program", choices=["pipelines", "layers"], default="pipelines", help="what is made of a seed")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="seeds that run at a time")
     parser.add_argument("--targets", nargs=2, metavar=("OURS", "HALIDES"), help="to compile for, if not for the host")
     parser.add_argument("--size", type=int, nargs=2, metavar=("WIDTH", "HEIGHT"), help="of the images")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for one run of one side")
@@ -162,13 +173,13 @@ def main():
         figures = json.loads(args.read_json.read_text())
     else:
         if not args.no_build:
-            build(args.build, args.calotype.resolve())
+            build(args.build / args.program, args.calotype.resolve())
         figures, wrong = measure(args)
     text = summary(figures)
     print(text)
     if args.write_docs:
-        where = " on a GPU" if figures["targets"] else ""
-        write_page(ROOT / "docs/benchmarks.md", "random pipelines against Halide" + where, text)
+        where = " on a GPU" if figures["targets"] else "" if figures["threads"] == 1 else " on many processors"
+        write_page(ROOT / "docs/benchmarks.md", f"random {figures['program']} against Halide{where}", text)
     return 1 if wrong else 0
 
 

@@ -1,59 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A random pipeline under a random schedule, made from a seed: compiled in the process, called several times,
-// timed in milliseconds of processor time (the least of the calls), or of a clock where it is for a GPU.
-// The same source compiles against either Halide.h; compare_random.py runs both sides.
-//
-//     random_pipelines SEED [WIDTH HEIGHT]
-//
-// It is for a GPU where HL_JIT_TARGET is, as host-cuda;
-// prints one line, {"seed": ..., "compile_ms": ..., "run_ms": ..., "sum": ...}, or {"seed": ..., "error": ...} where the
-// schedule is refused. SHOW=1 also describes the pipeline on stderr; STMT=FILE, ASM=FILE and OBJ=FILE
-// write what it becomes; PLAIN=1 leaves out the schedule.
-#include "Halide.h"
-#include <algorithm>
-#include <chrono>
+// A random pipeline of images of two dimensions (stencils, other resolutions, tables, choices, small reductions) under a
+// random schedule, made from a seed; random_program.h says how it is run. compare_random.py runs both sides.
+#include "random_program.h"
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <iostream>
-#include <random>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace {
 
-using Halide::Expr;
-using Halide::Func;
-using Halide::RDom;
-using Halide::TailStrategy;
-using Halide::Type;
-using Halide::Var;
-
-// Engines are the same everywhere, distributions are not.
-class Dice {
-public:
-    explicit Dice(unsigned seed) : engine_(seed * 7919 + 17) {
-    }
-    int below(int n) {
-        return static_cast<int>(engine_() % static_cast<unsigned>(n));
-    }
-    int between(int low, int high) {
-        return low + below(high - low + 1);
-    }
-    bool chance(int percent) {
-        return below(100) < percent;
-    }
-    template<typename T>
-    T of(const std::vector<T> &values) {
-        return values[static_cast<size_t>(below(static_cast<int>(values.size())))];
-    }
-
-private:
-    std::mt19937 engine_;
-};
+using namespace random_programs;
 
 struct Stage {
     Func func;
@@ -77,7 +32,7 @@ public:
         for (int i = 0; i < count; ++i) {
             add(i);
         }
-        if (std::getenv("PLAIN") == nullptr) {
+        if (!is_set("PLAIN")) {
             schedule();
         }
     }
@@ -575,117 +530,19 @@ private:
     }
 };
 
-// Time of the processors, all threads together: other processes disturb it less than a clock on the wall.
-double processor_ms() {
-    return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
-
-double clock_ms() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double, std::milli>(now).count();
-}
-
-template<typename T>
-double sum_of(const Halide::Buffer<> &values) {
-    Halide::Buffer<T> typed(values);
-    double sum = 0;
-    int i = 0;
-    typed.for_each_value([&](T value) { sum += static_cast<double>(value) * (1 + i++ % 7); });
-    return sum;
-}
-
-double checksum(const Halide::Buffer<> &values) {
-    const Type type = values.type();
-    if (type == Halide::UInt(8)) {
-        return sum_of<uint8_t>(values);
-    } else if (type == Halide::UInt(16)) {
-        return sum_of<uint16_t>(values);
-    } else if (type == Halide::Int(16)) {
-        return sum_of<int16_t>(values);
-    } else if (type == Halide::UInt(32)) {
-        return sum_of<uint32_t>(values);
-    } else if (type == Halide::Int(32)) {
-        return sum_of<int32_t>(values);
-    }
-    return sum_of<float>(values);
-}
-
-void write_down(const Func &made) {
-    Func func = made;
-    const Halide::Target target = Halide::get_jit_target_from_environment();
-    if (const char *file = std::getenv("STMT")) {
-        func.compile_to_lowered_stmt(file, {}, Halide::Text, target);
-    }
-    if (const char *file = std::getenv("ASM")) {
-        func.compile_to_assembly(file, {}, "pipeline", target);
-    }
-    if (const char *file = std::getenv("OBJ")) {
-        func.compile_to_object(file, {}, "pipeline", target.without_feature(Halide::Target::JIT));
-    }
-}
-
-// The least time of a call on the processors of the host.
-double time_on_host(Func &out, Halide::Buffer<> &result) {
-    std::vector<double> times;
-    double spent = 0;
-    while (times.size() < 3 || (spent < 400 && times.size() < 40)) {
-        const double from = processor_ms();
-        out.realize(result);
-        times.push_back(processor_ms() - from);
-        spent += times.back();
-    }
-    return *std::min_element(times.begin(), times.end());
-}
-
-// The least time of a call among calls that follow one another, so that kernels take longer than launching them.
-double time_on_gpu(Func &out, Halide::Buffer<> &result) {
-    constexpr int calls = 10;
-    std::vector<double> times;
-    for (int batch = 0; batch < 8; ++batch) {
-        const double from = clock_ms();
-        for (int i = 0; i < calls; ++i) {
-            out.realize(result);
-        }
-        result.device_sync();
-        times.push_back((clock_ms() - from) / calls);
-    }
-    result.copy_to_host();
-    return *std::min_element(times.begin(), times.end());
-}
-
 void run(unsigned seed, int width, int height) {
-    const bool on_gpu = Halide::get_jit_target_from_environment().has_gpu_feature();
-    Program program(seed, width, height, on_gpu);
+    Program program(seed, width, height,
+                    Halide::get_jit_target_from_environment().has_gpu_feature());
     program.make();
-    if (std::getenv("SHOW") != nullptr) {
+    if (is_set("SHOW")) {
         program.describe(std::cerr);
     }
-    Func out = program.output();
-    write_down(out);
-    const double from = processor_ms();
-    out.compile_jit();
-    const double compile = processor_ms() - from;
-    Halide::Buffer<> result(out.types()[0], width, height);
-    const double time = on_gpu ? time_on_gpu(out, result) : time_on_host(out, result);
-    std::printf("{\"seed\": %u, \"compile_ms\": %.2f, \"run_ms\": %.4f, \"sum\": %.9g}\n", seed,
-                compile, time, checksum(result));
+    const Func out = program.output();
+    measure(seed, out, Halide::Buffer<>(out.types()[0], {width, height}));
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 2 && argc != 4) {
-        std::fprintf(stderr, "usage: random_pipelines SEED [WIDTH HEIGHT]\n");
-        return 2;
-    }
-    const unsigned seed = static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10));
-    try {
-        run(seed, argc == 4 ? std::atoi(argv[2]) : 1520, argc == 4 ? std::atoi(argv[3]) : 1100);
-    } catch (const Halide::Error &error) {
-        std::string text = error.what();
-        std::replace(text.begin(), text.end(), '"', '\'');
-        std::replace(text.begin(), text.end(), '\n', ' ');
-        std::printf("{\"seed\": %u, \"error\": \"%s\"}\n", seed, text.c_str());
-    }
-    return 0;
+    return random_programs::run_program(argc, argv, 1520, 1100, run);
 }
