@@ -227,9 +227,10 @@ Expr fast_cos(const Expr &x) {
 // log m + e log 2: 127 times the error of the latter's constant are a hundredth of a unit in the last place.
 Expr fast_log(const Expr &x) {
     check_float32("fast_log", x);
-    const Type i32 = Int(32, x.type().lanes());
+    const Type i32 = Int(32, x.type().lanes()), u32 = UInt(32, x.type().lanes());
     const Expr bits = reinterpret(i32, x);
-    const Expr e = (bits - 0x3f3504f3) >> 23;
+    // A difference that may wrap, so that it stays in front of the shift.
+    const Expr e = reinterpret(i32, reinterpret(u32, x) - make_const(u32, 0x3f3504f3)) >> 23;
     const Expr f = reinterpret(x.type(), bits - (e << 23)) - 1.0f;
     const Expr log_m =
         f * polynomial(f, {1.0f, -0.49999988079071045f, 0.3333418667316437f, -0.25002074241638184f,
@@ -245,8 +246,9 @@ Expr fast_exp(const Expr &x) {
     const Type i32 = Int(32, x.type().lanes());
     const Expr limited = clamp(x, -87.4f, 89.5f);
     const Expr n = round(limited * 1.44269504f);
-    // The first product is exact, so it may be fused; nothing else can be done with what was limited.
-    const Expr r = less_strictly(limited - n * 0.693359375f, n, -2.12194440e-4f);
+    // This constant is nearer to log 2 than most would be: a fused product loses a unit in the last place for each 60
+    // of n.
+    const Expr r = limited - n * 0.693147182f;
     const Expr two_exp_r =
         polynomial(r, {2.0000002384185791f, 1.9999994039535522f, 0.99997788667678833f,
                        0.33335149288177490f, 0.08383086323738098f, 0.01659528911113739f});

@@ -43,7 +43,8 @@ TEST_F(FastMath, Exponential) {
     const Expr e = fast_exp(x_);
     for (int i = 0; i < 3000; i++) {
         const double x = uniform(-86.6, 88.7);
-        ASSERT_NEAR(evaluate(e, x) / std::exp(x), 1, 3e-6) << x;
+        // Without fused operations what is left of x is rounded to a part of x.
+        ASSERT_NEAR(evaluate(e, x) / std::exp(x), 1, 1e-6 + 5e-8 * std::fabs(x)) << x;
     }
     EXPECT_EQ(evaluate(e, 200), std::numeric_limits<double>::infinity());
     EXPECT_EQ(evaluate(e, -200), 0);

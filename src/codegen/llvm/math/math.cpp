@@ -156,6 +156,25 @@ Value *MathEmitter::nearest(Value *x, double factor, Value **bits, int bias) {
     return b_.CreateFSub(moved, magic);
 }
 
+// The exponent of a float64 has room for all that an exponential of a float32 is scaled by, and what its mantissa
+// loses is lost by rounding to the result. Of lanes these would fill two vectors.
+bool MathEmitter::scales_in_double() const {
+    return !is_double() && !type_.is_vector();
+}
+
+int MathEmitter::bias_of_scale() const {
+    return scales_in_double() ? 1023 : 2 * exponent_bias();
+}
+
+Value *MathEmitter::scale_in_double(Value *x, const Power &power, Value *is_zero) {
+    MathEmitter wide(f_, type_.with_bits(64));
+    Value *bits = b_.CreateZExt(power.bits, wide.int_type_);
+    Value *scale = wide.from_bits(b_.CreateShl(bits, wide.mantissa_bits()));
+    scale = b_.CreateSelect(is_zero, wide.constant(0.0), scale);
+    x = b_.CreateFPExt(x, wide.float_type_);
+    return b_.CreateFPTrunc(wide.multiply_add(x, scale, scale), float_type_);
+}
+
 // (1 + x) * 2^n, n up to 1500 (190) away from zero: in two steps, so that the only rounding after that of the
 // sum is that of a subnormal result. Each is by about half of n; twice the bias of an exponent has been added to
 // n's bits, so that these halves are exponents already. Zero is chosen first: a product that underflows takes
@@ -165,6 +184,9 @@ Value *MathEmitter::scale_one_plus(Value *x, const Power &power, Value *is_zero)
     if (Value *scaled =
             f_.machine().scaled(f_, b_.CreateSelect(is_zero, zero, whole), power.n, type_)) {
         return scaled;
+    }
+    if (scales_in_double()) {
+        return scale_in_double(x, power, is_zero);
     }
     Value *half = b_.CreateLShr(power.bits, 1);
     Value *first = from_bits(b_.CreateShl(half, mantissa_bits()));
@@ -180,11 +202,12 @@ Value *MathEmitter::clamp(Value *x, double low, double high) {
 
 // exp(x) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
 Value *MathEmitter::exp_scaled(Value *x, int exponent) {
-    // Beyond these limits the result is infinity or zero; NaN passes through.
-    const double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
+    // Beyond these limits the result is infinity or zero; NaN passes through. So is that of exp() which would be
+    // subnormal: the weights of a softmax have many of these, and each takes some processors 150 cycles.
+    const double high_limit = is_double() ? 711.0 : 90.0;
+    const double low_limit = is_double() ? -708.396418532264 : -87.33654;
     Power power;
-    Value *p =
-        exp_less_one(clamp(x, low_limit, high_limit), 2 * exponent_bias() + exponent, &power);
+    Value *p = exp_less_one(clamp(x, low_limit, high_limit), bias_of_scale() + exponent, &power);
     power.n = exponent ? b_.CreateFAdd(power.n, constant(exponent)) : power.n;
     return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(low_limit)));
 }
@@ -198,18 +221,9 @@ Value *MathEmitter::exp_less_one(Value *x, int bias, Power *power) {
     return multiply_add(b_.CreateFMul(r, r), kernel(r, table::exp32, table::exp64), r);
 }
 
-// Of a scalar a branch costs less than the operations that only results near zero and infinity need: most need one
-// power of two, whose bits go once to a register for integers and back. Of lanes one such would cost all of them.
+// Without a branch for results near zero, as those are not rare: most weights of a softmax are.
 Value *MathEmitter::exp(Value *x) {
-    if (type_.is_vector()) {
-        return exp_scaled(x, 0);
-    }
-    Power power;
-    Value *p = exp_less_one(x, exponent_bias(), &power);
-    Value *scale = from_bits(b_.CreateShl(power.bits, mantissa_bits()));
-    Value *is_normal = b_.CreateFCmpOLT(absolute(x), constant(is_double() ? 708.0 : 87.0));
-    return unless_any(b_.CreateNot(is_normal), multiply_add(p, scale, scale), "exp", {x},
-                      [&](const std::vector<Value *> &args) { return exp_scaled(args[0], 0); });
+    return exp_scaled(x, 0);
 }
 
 bool MathEmitter::split_by_instructions(Value *x, Value **m, Value **e) {
@@ -414,7 +428,7 @@ Value *MathEmitter::exp2(Value *x, Value *low) {
     Value *clamped = clamp(x, -limit, limit);
     low = b_.CreateSelect(b_.CreateFCmpOEQ(clamped, x), low, constant(0.0));
     Power power;
-    Value *p = exp2_less_one(clamped, low, 2 * exponent_bias(), &power);
+    Value *p = exp2_less_one(clamped, low, bias_of_scale(), &power);
     return scale_one_plus(p, power, b_.CreateFCmpOLT(x, constant(-limit)));
 }
 

@@ -8,7 +8,8 @@
 namespace calotype::internal {
 
 /// Errors: float32 at most 3 ulp; float64 at most 4 ulp (pow: 2, and up to 20 where the result is near
-/// the ends of the range). Infinities, NaNs, signed zeros and subnormal numbers are treated as in C.
+/// the ends of the range). Infinities, NaNs, signed zeros and subnormal numbers are treated as in C,
+/// but that exp gives zero in place of a subnormal number.
 class MathEmitter {
 public:
     using Value = llvm::Value;
@@ -84,12 +85,16 @@ private:
     }
     Value *exp_scaled(Value *x, int exponent);
     Value *exp2(Value *x, Value *low);
-    /// 2^n: n as a float, and the bits of that integer plus the bias of an exponent or twice that.
+    /// 2^n: n as a float, and the bits of that integer plus a bias.
     struct Power {
         Value *n, *bits;
     };
     Value *exp_less_one(Value *x, int bias, Power *power);
     Value *exp2_less_one(Value *x, Value *low, int bias, Power *power);
+    bool scales_in_double() const;
+    /// What is added to the bits of a Power that scale_one_plus() is given.
+    int bias_of_scale() const;
+    Value *scale_in_double(Value *x, const Power &power, Value *is_zero);
     Value *scale_one_plus(Value *x, const Power &power, Value *is_zero);
     Value *clamp(Value *x, double low, double high);
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too. Of 0, infinity and
