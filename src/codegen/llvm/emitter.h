@@ -243,6 +243,7 @@ private:
     llvm::PHINode *error_code_;
     Value *task_parent_ = nullptr;  ///< inside a task, what nested calls hand on
     bool is_atomic_ = false;        ///< inside Atomic, where stores are atomic updates
+    std::string updated_buffer_;    ///< into which the value that is emitted will be stored
     bool strict_float_;
 };
 

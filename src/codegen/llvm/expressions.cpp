@@ -239,7 +239,13 @@ Value *FunctionEmitter::emit_node(const Select *op) {
     Value *condition = emit(op->condition);
     Value *yes = emit(op->true_value);
     Value *no = emit(op->false_value);
-    return b_.CreateSelect(condition, yes, no);
+    Value *chosen = b_.CreateSelect(condition, yes, no);
+    // Not a branch: what data decide is often not foreseen.
+    if (auto *instruction = llvm::dyn_cast<llvm::SelectInst>(chosen)) {
+        instruction->setMetadata(llvm::LLVMContext::MD_unpredictable,
+                                 llvm::MDNode::get(b_.getContext(), {}));
+    }
+    return chosen;
 }
 
 }  // namespace calotype::internal

@@ -289,7 +289,9 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
 }
 
 Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
-    bool hardware = machine_.has_fast_gather(target()) && op->type.bits() >= 32;
+    // A gather of what was stored a moment ago waits until that is in the cache; loads take it from the stores.
+    const bool hardware =
+        machine_.has_fast_gather(target()) && op->type.bits() >= 32 && op->name != updated_buffer_;
     if (!mask && !hardware) {
         return load_by_lanes(op);
     }
@@ -423,7 +425,7 @@ void FunctionEmitter::store_around_cache(const std::string &buffer, Value *value
 void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) {
     Type t = op->value.type();
     value = to_memory(value, t);
-    if (mask || (machine_.has_fast_gather(target()) && t.bits() >= 32)) {
+    if (mask) {
         Value *pointers = element_pointer(op->name, t, emit(op->index));
         auto *scatter =
             b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())), mask);
@@ -443,7 +445,9 @@ void FunctionEmitter::emit_node(const Store *op) {
         return;
     }
     Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
+    updated_buffer_ = op->name;
     Value *value = emit(op->value);
+    updated_buffer_.clear();
     int lanes = op->index.type().lanes();
     if (lanes == 1 && !mask) {
         store_scalar(op, value);
