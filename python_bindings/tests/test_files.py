@@ -132,6 +132,20 @@ def test_names_of_halide():
 def test_enumerations_are_numbers():
     assert int(ct.DeviceAPI.CUDA) == ct.DeviceAPI.CUDA.value == 3
     assert int(ct.TypeCode.Float) == 2 and int(ct.TargetFeature.JIT) == 0
+    assert "abc"[ct.TailStrategy.GuardWithIf] == "b" and ct.TailStrategy.RoundUp != 0
+
+
+def test_further_names_of_members_of_enumerations():
+    for enumeration, alias, name in (
+        (ct.OutputFileType, "hlpipe", "ctpipe"),
+        (ct.TargetOS, "wasmrt", "WebAssemblyRuntime"),
+        (ct.TargetFeature, "HVX", "HVX_128"),
+        (ct.TargetProcessorTune, "TuneGeneric", "ProcessorGeneric"),
+        (ct.TargetProcessorTune, "TuneZnVer5", "ZnVer5"),
+    ):
+        member = getattr(enumeration, name)
+        assert getattr(enumeration, alias) is enumeration.__members__[alias] is member
+        assert enumeration[alias] is member and member.name == name
 
 
 def test_ints_are_int32_in_extremes_of_halide():

@@ -67,6 +67,16 @@ def test_several_values():
     assert len(h.realize([2])) == 2
 
 
+def test_definitions_are_tuples_of_values():
+    one, two = ct.funcs("one two")
+    one[x] = x
+    one[x] += 1
+    two[x] = (x, x)
+    two[x] += (1, 2)
+    assert [type(f.values()) for f in (one, two)] == [tuple, tuple]
+    assert [len(v) for v in (one.values(), one.update_values(), two.values(), two.update_values(0))] == [1, 1, 2, 2]
+
+
 def test_a_class_that_stands_for_several_values():
     class Complex:
         def __init__(self, real, imag):

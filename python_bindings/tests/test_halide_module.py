@@ -36,6 +36,10 @@ class Described:
         self.result[x] = self.image[x] * self.gain + self.offset
 
 
+def test_the_device_api_that_is_none():
+    assert getattr(hl.DeviceAPI, "None") is hl.DeviceAPI.__members__["None"] is ct.DeviceAPI.None_
+
+
 def test_what_tools_ask_of_a_generator():
     described = Described()
     infos = described._get_arginfos()

@@ -35,6 +35,10 @@ def min(*args: Any) -> _core.Expr:
     return _core.min(*_as_exprs(args))
 
 
+# Python has no syntax for the name that Halide's module gives this member.
+setattr(_core.DeviceAPI, "None", _core.DeviceAPI.None_)
+_core.DeviceAPI._member_map_["None"] = _core.DeviceAPI.None_
+
 __all__ = [*_names, "ArgInfo", "ArgInfoDirection", "ArgInfoKind", "HalideError", "Tuple", "imageio"]
 
 from . import halide_  # noqa: E402, F401

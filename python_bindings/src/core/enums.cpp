@@ -6,7 +6,7 @@ namespace calotype::python {
 
 namespace {
 
-// int() takes its values, too.
+// int() takes its values, too, and so does what takes an index.
 template<typename T>
 struct Enum : nb::enum_<T> {
     Enum(const PythonModule &m, const char *name, const char *doc = "")
@@ -14,9 +14,19 @@ struct Enum : nb::enum_<T> {
         const auto number = [](T value) {
             return int64_t(value);
         };
-        this->attr("__int__") = nb::cpp_function(number, nb::is_method(), nb::name("__int__"));
+        for (const char *as : {"__int__", "__index__"}) {
+            this->attr(as) = nb::cpp_function(number, nb::is_method(), nb::name(as));
+        }
     }
 };
+
+// A further name of a member, also among __members__.
+void add_alias(const PythonModule &m, const char *enumeration, const char *member,
+               const std::string &alias) {
+    nb::object type = m.attr(enumeration), value = type.attr(member);
+    type.attr(alias.c_str()) = value;
+    type.attr("_member_map_")[alias.c_str()] = value;
+}
 
 void bind_placement_enums(PythonModule &m) {
     Enum<DeviceAPI>(m, "DeviceAPI")
@@ -99,7 +109,7 @@ void bind_output_enums(PythonModule &m) {
     Enum<OutputFileType> output(m, "OutputFileType", "A kind of file that a Module writes.");
 #define OUTPUT_TYPE(name, extension, per_target) output.value(#name, OutputFileType::name);
 #include <calotype/codegen/output/output_types.def>
-    m.attr("OutputFileType").attr("hlpipe") = m.attr("OutputFileType").attr("ctpipe");
+    add_alias(m, "OutputFileType", "ctpipe", "hlpipe");
 }
 
 void bind_target_enums(PythonModule &m) {
@@ -134,10 +144,9 @@ void bind_target_enums(PythonModule &m) {
     for (const auto &[name, value] : processors) {
         tune.value(name, value);
     }
-    nb::object tunes = m.attr("TargetProcessorTune");
-    tunes.attr("TuneGeneric") = tunes.attr("ProcessorGeneric");
+    add_alias(m, "TargetProcessorTune", "ProcessorGeneric", "TuneGeneric");
     for (const auto &[name, value] : processors) {
-        tunes.attr(("Tune" + std::string(name)).c_str()) = tunes.attr(name);
+        add_alias(m, "TargetProcessorTune", name, "Tune" + std::string(name));
     }
     Enum<Target::Feature> feature(m, "TargetFeature", "What a Target has, or code for it must do.");
     const std::pair<const char *, Target::Feature> features[] = {
@@ -148,8 +157,8 @@ void bind_target_enums(PythonModule &m) {
         feature.value(name, value);
     }
     feature.value("FeatureEnd", Target::FeatureEnd);
-    m.attr("TargetOS").attr("wasmrt") = m.attr("TargetOS").attr("WebAssemblyRuntime");
-    m.attr("TargetFeature").attr("HVX") = m.attr("TargetFeature").attr("HVX_128");
+    add_alias(m, "TargetOS", "WebAssemblyRuntime", "wasmrt");
+    add_alias(m, "TargetFeature", "HVX_128", "HVX");
 }
 
 }  // namespace

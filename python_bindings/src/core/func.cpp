@@ -44,10 +44,7 @@ void bind_constructors(PythonClass<Func> &c) {
             "__init__", [](Func *f, const Expr &e) { new (f) Func(e); }, "expr"_a);
 }
 
-nb::object single_or_tuple(const Tuple &t) {
-    if (t.size() == 1) {
-        return nb::cast(t[0]);
-    }
+nb::tuple to_tuple(const Tuple &t) {
     return nb::tuple(nb::cast(t.as_vector()));
 }
 
@@ -70,7 +67,7 @@ void bind_definition(PythonClass<Func> &c) {
         .def("defined", &Func::defined)
         .def("args", &Func::args, "The pure Vars.")
         .def("value", &Func::value)
-        .def("values", [](const Func &f) { return single_or_tuple(f.values()); })
+        .def("values", [](const Func &f) { return to_tuple(f.values()); })
         .def("type", [](const Func &f) { return f.type(); })
         .def("types", [](const Func &f) { return f.types(); })
         .def("outputs", &Func::outputs)
@@ -80,8 +77,8 @@ void bind_definition(PythonClass<Func> &c) {
             "update_args", [](const Func &f, int i) { return f.update_args(i); }, "idx"_a = 0)
         .def("update_value", &Func::update_value, "idx"_a = 0)
         .def(
-            "update_values",
-            [](const Func &f, int i) { return single_or_tuple(f.update_values(i)); }, "idx"_a = 0)
+            "update_values", [](const Func &f, int i) { return to_tuple(f.update_values(i)); },
+            "idx"_a = 0)
         .def("rvars", &Func::rvars, "idx"_a = 0)
         .def("has_update_definition", &Func::has_update_definition)
         .def("num_update_definitions", &Func::num_update_definitions)

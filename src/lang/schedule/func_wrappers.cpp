@@ -132,12 +132,14 @@ bool is_plain_call(const Expr &e, int value_index, const std::vector<std::string
 }  // namespace
 
 Func &FuncDirectives::copy_to_device(DeviceAPI api) {
-    user_assert(func_.is_pure()) << "copy_to_device of func " << func_.name()
+    const char *directive =
+        api == DeviceAPI::Host ? "copy_to_host of func " : "copy_to_device of func ";
+    user_assert(func_.is_pure()) << directive << func_.name()
                                  << ": it must have a pure definition and no updates";
     const std::vector<Expr> &values = func_->init->values;
     for (size_t i = 0; i < values.size(); i++) {
         user_assert(is_plain_call(values[i], int(i), func_.args()))
-            << "copy_to_device of func " << func_.name()
+            << directive << func_.name()
             << ": its definition must be a call of one func or buffer at the same coordinates";
     }
     func_.edit()->copy_to = api;

@@ -66,6 +66,9 @@ TEST(Funcs, copy_to_device) {
     EXPECT_COMPILE_ERROR(f.copy_to_device(),
                          "copy_to_device of func copied: its definition must be a call of one func "
                          "or buffer at the same coordinates");
+    EXPECT_COMPILE_ERROR(f.copy_to_host(),
+                         "copy_to_host of func copied: its definition must be a call of one func "
+                         "or buffer at the same coordinates");
 }
 
 TEST(Funcs, eager_inline) {
