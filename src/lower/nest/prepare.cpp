@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/prepare.h"
 
+#include <map>
 #include <set>
 
 #include "ir/mutator.h"
+#include "ir/visitor.h"
 #include "lower/bounds/func_value_bounds.h"
 #include "lower/nest/copy_stage.h"
 #include "lower/nest/decide_tails.h"
@@ -311,6 +313,46 @@ void decide_mangling(const Function &f, const Target &target) {
     }
 }
 
+class ReadsOfShapes : public GraphVisitor {
+public:
+    explicit ReadsOfShapes(std::map<Parameter, std::string> unknown)
+        : unknown_(std::move(unknown)) {
+    }
+
+protected:
+    void visit(const Variable *op) override {
+        if (op->symbol && op->symbol->kind == SymbolKind::Parameter) {
+            const auto it = unknown_.find(Parameter(op->symbol));
+            user_assert(it == unknown_.end())
+                << op->name << ", of the output buffer of func " << it->second
+                << ", is used in a pipeline that func " << it->second << " is no output of";
+        }
+    }
+
+private:
+    std::map<Parameter, std::string> unknown_;  ///< whose Func each is
+};
+
+/// A result's shape is that of the buffer that is passed for it; other Funcs have none.
+void check_shapes_that_are_read(const LowerContext &ctx) {
+    std::map<Parameter, std::string> unknown;
+    for (const auto &[name, f] : ctx.env) {
+        for (const Parameter &p : f->output_buffers) {
+            unknown[p] = name;
+        }
+    }
+    for (const Function &f : ctx.outputs) {
+        for (const Parameter &p : f->output_buffers) {
+            unknown.erase(p);
+        }
+    }
+    ReadsOfShapes reads(std::move(unknown));
+    for (const auto &entry : ctx.env) {
+        for_each_part<Expr>(*entry.second.contents(), [&](const Expr &e) { reads(e); });
+    }
+    for_each_part<Expr>(ctx.requirements, [&](const Expr &e) { reads(e); });
+}
+
 /// Buffers that were given to inputs of generators become constant images where they are not passed.
 void embed_constants(LowerContext *ctx) {
     std::map<std::string, Parameter> &parameters = ctx->used.parameters;
@@ -372,6 +414,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     }
     validate_groups(*ctx);
     ctx->used = parameters_used(ctx->env, ctx->requirements);
+    check_shapes_that_are_read(*ctx);
     validate_names(*ctx);
     for (const Function &f : ctx->outputs) {
         for (const Parameter &output : f->output_buffers) {

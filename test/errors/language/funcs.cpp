@@ -196,6 +196,17 @@ TEST(Parameters, buffers) {
     EXPECT_COMPILE_ERROR(Buffer<uint8_t>().width(), "an undefined buffer is used");
 }
 
+TEST(Funcs, shape_of_no_output) {
+    Func f("inner_shape"), g("outer_shape");
+    f(x) = x;
+    g(x) = f(x) + f.output_buffer().dim(0).extent();
+    EXPECT_COMPILE_ERROR(
+        g.realize({4}),
+        "inner_shape.extent.0, of the output buffer of func inner_shape, is used in a "
+        "pipeline that func inner_shape is no output of");
+    EXPECT_EQ(Pipeline({f, g}).realize({4}).size(), 2u);
+}
+
 TEST(Parameters, two_of_one_name) {
     Func f("two_parameters");
     f(x) = Param<int>("same_name") + Param<int>("same_name");
