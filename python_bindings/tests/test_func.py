@@ -93,6 +93,22 @@ def test_a_class_that_stands_for_several_values():
     assert f.outputs() == 2
 
 
+def test_a_domain_stands_for_its_variables_as_coordinates():
+    r = ct.RDom([(0, 4), (0, 3)])
+    image = ct.Buffer(ct.Int(32), [4, 3])
+    image.fill(2)
+    f, total = ct.funcs("f total")
+    f[x, y] = x + 10 * y
+    f[r] += image[r]
+    total[()] = 0
+    total[()] += f[r]
+    assert total.realize([])[()] == sum(u + 10 * v + 2 for u in range(4) for v in range(3))
+    with pytest.raises(ct.CompileError, match="2 coordinates, it has 1 dimensions"):
+        total[ct.ImageParam(ct.Int(32), 1)[r]]
+    with pytest.raises(ct.CompileError):
+        f[x, r]
+
+
 def test_reductions():
     f = ct.Func("f")
     f[x] = x * x

@@ -80,7 +80,7 @@ bool is_buffer_like(nb::handle h);
 /// A Buffer, or any array: shared, its axes reversed.
 Buffer<> to_buffer(nb::handle h);
 
-/// Coordinates between brackets: one, or a tuple of any number.
+/// Coordinates between brackets: one, a tuple of any number, or an RDom, which stands for its RVars.
 std::vector<Expr> to_coordinates(nb::handle h);
 
 /// Numbers of elements of dimensions: None, a tuple or list of integers.

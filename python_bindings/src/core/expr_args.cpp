@@ -236,6 +236,13 @@ std::vector<Expr> to_coordinates(nb::handle h) {
         }
         return result;
     }
+    if (nb::isinstance<RDom>(h) && nb::cast<const RDom &>(h).defined()) {
+        const RDom &r = nb::cast<const RDom &>(h);
+        for (int i = 0; i < r.dimensions(); i++) {
+            result.push_back(r[i]);
+        }
+        return result;
+    }
     user_assert(is_expr_like(h)) << describe(h) << " is no coordinate";
     return {to_expr(h)};
 }
