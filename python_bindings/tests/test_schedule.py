@@ -114,6 +114,21 @@ def test_update_stages():
     assert "update" in stage.name()
 
 
+def test_factored_dimensions_are_in_the_order_of_the_loops():
+    r = ct.RDom([(0, 3), (0, 4), (0, 5)], "r")
+    t, u, v = ct.vars("t u v")
+    for listed in ([(r[0], t), (r[1], u), (r[2], v)], [(r[2], v), (r[0], t), (r[1], u)]):
+        f = ct.Func("f")
+        f[x] = 0
+        f[x] += x + r[0] + 10 * r[1] * r[2]
+        part = f.update().rfactor(listed)
+        part.compute_root()
+        assert [a.name() for a in part.args()] == ["x", "t", "u", "v"]
+        assert f.realize([2])[1] == sum(
+            1 + i + 10 * j * k for i in range(3) for j in range(4) for k in range(5)
+        )
+
+
 def test_atomic_histogram():
     f, image = ct.funcs("f image")
     image[x] = (x * x) % 5

@@ -155,10 +155,11 @@ std::vector<Expr> calls_of(const Function &f, const std::vector<Expr> &args, boo
 
 class Factoring {
 public:
-    Factoring(const Stage &stage, const std::vector<std::pair<RVar, Var>> &preserved)
-        : stage_(stage), definition_(stage.edit()), preserved_(preserved),
+    Factoring(const Stage &stage, std::vector<std::pair<RVar, Var>> preserved)
+        : stage_(stage), definition_(stage.edit()), preserved_(std::move(preserved)),
           leaves_(stage.function(), definition_) {
         check();
+        sort_by_loops();
         update_ = internal::prove_associative(function().name(), definition_);
         user_assert(update_.associative()) << "rfactor of " << stage_.name()
                                            << ": the update could not be shown to be associative";
@@ -187,6 +188,18 @@ private:
             user_assert(vars.insert(entry.second.name()).second)
                 << what << ": Var " << entry.second.name() << " is already a dimension";
         }
+    }
+
+    // The new dimensions are in the order of the loops, the innermost first, in whatever order they are
+    // given: what is next to each other in the loops is so in memory.
+    void sort_by_loops() {
+        const std::vector<Dim> &dims = definition_.schedule.dims;
+        const auto place = [&](const std::pair<RVar, Var> &entry) {
+            return std::find_if(dims.begin(), dims.end(),
+                                [&](const Dim &d) { return d.var == entry.first.name(); });
+        };
+        std::stable_sort(preserved_.begin(), preserved_.end(),
+                         [&](const auto &a, const auto &b) { return place(a) < place(b); });
     }
 
     bool is_preserved(const std::string &rvar) const {
@@ -356,7 +369,7 @@ private:
 
     const Stage stage_;
     Definition &definition_;
-    const std::vector<std::pair<RVar, Var>> &preserved_;
+    std::vector<std::pair<RVar, Var>> preserved_;
     LeafLoops leaves_;
     internal::AssociativeUpdate update_;
 };

@@ -358,5 +358,31 @@ TEST(Rfactor, of_a_histogram) {
               "histogram_f(x) + " + part.name() + "(x, histogram_r$y)");
 }
 
+/// In whatever order they are listed, and in that of the loops when it is called.
+TEST(Rfactor, dimensions_are_in_the_order_of_the_loops) {
+    Var v("v");
+    const auto dimensions = [&](bool reorder, bool inner_first) {
+        Func f("several_f"), input("several_in");
+        RDom r(0, 10, 0, 20, 0, 30, "several_r");
+        input(x, y) = x + y;
+        f(x) = 0;
+        f(x) += input(r.x + r.y, r.z);
+        if (reorder) {
+            f.update().reorder(r.z, r.y, r.x);
+        }
+        Func part = inner_first ? f.update().rfactor({{r.x, u}, {r.z, v}})
+                                : f.update().rfactor({{r.z, v}, {r.x, u}});
+        std::string result;
+        for (const Var &var : part.args()) {
+            result += var.name();
+        }
+        return result;
+    };
+    for (bool inner_first : {true, false}) {
+        EXPECT_EQ(dimensions(false, inner_first), "xuv");
+        EXPECT_EQ(dimensions(true, inner_first), "xvu");
+    }
+}
+
 }  // namespace
 }  // namespace calotype
