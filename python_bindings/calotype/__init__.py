@@ -34,6 +34,8 @@ def _names() -> Any:
 def __getattr__(name: str) -> Any:
     if name in _submodules:
         return importlib.import_module("." + name, __name__)
+    if name == "__version__":
+        return importlib.import_module(".runtime._runtime", __name__).__version__
     if name.startswith("__"):
         raise AttributeError(name)
     try:

@@ -21,4 +21,6 @@ from ._language import _7 as _7
 from ._language import _8 as _8
 from ._language import _9 as _9
 
+__version__: str
+
 def __dir__() -> list[str]: ...

@@ -4,6 +4,7 @@
 import copy
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -119,6 +120,13 @@ def test_the_end_of_the_interpreter_with_live_objects():
         "sys.keep = [c, b, f, memoryview(b), f.realize([4])]"
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+def test_the_package_knows_its_version():
+    """That of the compiler, also where calotype.runtime alone is installed."""
+    from calotype.runtime import _runtime
+
+    assert re.fullmatch(r"\d+\.\d+\.\d+", ct.__version__) and ct.__version__ == _runtime.__version__
 
 
 def test_names_of_halide():

@@ -141,6 +141,7 @@ NB_MODULE(_runtime_of_main, m) {
         .def("_text", [](const Kernel &k) { return k.signature().text(); })
         .def("cache_stats", &stats_of,
              "Counts of the cache of device code of the library's runtime.");
+    m.attr("__version__") = CALOTYPE_PACKAGE_VERSION;
     first = PyDict_Copy(nb::object(m.attr("__dict__")).ptr());
 }
 
