@@ -33,8 +33,14 @@ constexpr int64_t small_stride = 8;
 /// The largest stride, and number of lanes, of loads that share a dense one.
 constexpr int64_t max_stride = 64;
 constexpr int64_t max_lanes = 1024;
-/// The largest stride of a load that two overlapping ones take the place of.
+/// The largest stride of a load of any type that two overlapping ones take the place of.
 constexpr int64_t max_overlapping_stride = 4;
+
+/// Of bytes also where every eighth is wanted: a register of them has two, which is more than the one that an
+/// insertion puts there.
+bool may_overlap(int64_t stride, Type t) {
+    return stride <= max_overlapping_stride || stride * t.bytes() <= 8;
+}
 
 /// What takes the place of strided loads.
 struct Dense {
@@ -150,7 +156,7 @@ private:
             return;
         } else if (pad(group)) {
             dense->first = cluster[0]->offset;
-        } else if (stride <= max_overlapping_stride && lanes >= 4) {
+        } else if (may_overlap(stride, group.type) && lanes >= 4) {
             dense->first = cluster[0]->offset;
             dense->overlapping = true;
         } else {
