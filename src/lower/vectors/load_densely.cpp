@@ -135,10 +135,20 @@ private:
         return count;
     }
 
+    /// Whether a statement that loads of the buffer stores to it.
+    bool is_updated(const LoadGroup &group, const Loads &cluster) const {
+        return std::any_of(cluster.begin(), cluster.end(), [&](const StridedLoad *load) {
+            return found_.may_store(load->place, group.name);
+        });
+    }
+
     void plan_cluster(const LoadGroup &group, const Sure &sure, const Loads &cluster) {
         const int64_t stride = group.stride, lanes = group.type.lanes();
         const int columns = count_columns(cluster);
         const bool in_kernel = cluster[0]->place->in_kernel;
+        if (columns == 1 && is_updated(group, cluster)) {
+            return;  // what is stored by elements is loaded so: a dense load would wait for the stores
+        }
         if (stride * lanes > max_lanes || (in_kernel && stride > small_stride) ||
             (stride > small_stride && columns < 2) ||
             (stride > small_stride && stride > lanes && 2 * columns <= stride)) {
