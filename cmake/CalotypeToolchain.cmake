@@ -52,11 +52,13 @@ endif()
 if(CALOTYPE_USE_CCACHE AND PROJECT_IS_TOP_LEVEL)
     find_program(CALOTYPE_CCACHE ccache)
     if(CALOTYPE_CCACHE)
-        # Without this the cache refuses every source that uses a precompiled header. Not by CMake's own env:
-        # pip may have CMake in another folder each time, and all would be compiled again.
+        # Without the first the cache refuses every source that uses a precompiled header. With the second it goes by
+        # the text of each header instead of by what the preprocessor makes of all: a precompiled header knows the
+        # files that it includes once by their text, and is no good where a comment in one of them has changed.
+        # Not by CMake's own env: pip may have CMake in another folder each time, and all would be compiled again.
         find_program(CALOTYPE_ENV env REQUIRED)
         set(CMAKE_CXX_COMPILER_LAUNCHER "${CALOTYPE_ENV}"
-            CCACHE_SLOPPINESS=pch_defines,time_macros "${CALOTYPE_CCACHE}")
+            CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 "${CALOTYPE_CCACHE}")
         set(CMAKE_C_COMPILER_LAUNCHER "${CALOTYPE_CCACHE}")
     endif()
 endif()
