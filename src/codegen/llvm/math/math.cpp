@@ -202,7 +202,7 @@ Value *MathEmitter::clamp(Value *x, double low, double high) {
 
 // exp(x) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
 Value *MathEmitter::exp_scaled(Value *x, int exponent) {
-    // Beyond these limits the result is infinity or zero; NaN passes through. So is that of exp() which would be
+    // Beyond these limits the result is infinity or zero; NaN passes through. It is zero also where exp() would be
     // subnormal: the weights of a softmax have many of these, and each takes some processors 150 cycles.
     const double high_limit = is_double() ? 711.0 : 90.0;
     const double low_limit = is_double() ? -708.396418532264 : -87.33654;
