@@ -346,6 +346,9 @@ void check_shapes_that_are_read(const LowerContext &ctx) {
             unknown.erase(p);
         }
     }
+    if (unknown.empty()) {
+        return;
+    }
     ReadsOfShapes reads(std::move(unknown));
     for (const auto &entry : ctx.env) {
         for_each_part<Expr>(*entry.second.contents(), [&](const Expr &e) { reads(e); });

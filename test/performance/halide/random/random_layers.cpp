@@ -3,11 +3,8 @@
 // products over channels, kernels and rows, histograms, scans, choices of the largest, gathers at computed places, sorting,
 // bits, Tuples, of nine types and with parameters, under a random schedule. random_program.h says how it is run.
 #include "random_schedule.h"
-#include <cmath>
 #include <functional>
-#include <map>
 #include <sstream>
-#include <utility>
 
 namespace {
 
@@ -101,7 +98,7 @@ private:
     // The image beyond its edges, and of more channels than it has.
     void begin() {
         channels_ = dice_.of<int>({1, 3, 3, 3, 4, 4, 8, 16});
-        interleaved_in_ = dice_.chance(35);
+        const bool interleaved = dice_.chance(35);
         interleaved_out_ = dice_.chance(25);
         level_.set(100);
         gain_.set(0.75f);
@@ -110,8 +107,8 @@ private:
                                      Halide::UInt(16), Halide::Int(16), Halide::Int(32),
                                      Halide::Float(32), Halide::Float(32)});
         Halide::ImageParam input =
-            input_of("input", values_of(stage.type, {width_, height_, channels_}, interleaved_in_));
-        if (interleaved_in_) {
+            input_of("input", values_of(stage.type, {width_, height_, channels_}, interleaved));
+        if (interleaved) {
             input.dim(0).set_stride(channels_);
             input.dim(2).set_stride(1).set_bounds(0, channels_);
         }
@@ -123,14 +120,8 @@ private:
             stage.func(x_, y_, c_) =
                 input(clamp(x_, 0, input.width() - 1), clamp(y_, 0, input.height() - 1), c);
         }
-        stage.text = "source: " + text_of(stage.type) + (interleaved_in_ ? " interleaved" : "");
+        stage.text = "source: " + text_of(stage.type) + (interleaved ? " interleaved" : "");
         stages_.push_back(stage);
-    }
-
-    static std::string text_of(Type type) {
-        std::ostringstream out;
-        out << type;
-        return out.str();
     }
 
     // ---- stages ----
@@ -220,7 +211,7 @@ private:
         case 5:
             return dense(stage, from, text);
         case 6:
-            return looked_up(stage, from, text);
+            return looked_up(from, text);
         case 7:
             return scanned(stage, from, text);
         case 8:
@@ -244,7 +235,7 @@ private:
         case 17:
             return chosen(from, text);
         case 18:
-            return extremes(stage, from, text);
+            return extremes(from, text);
         case 19:
             return long_sums(from, text);
         case 20:
@@ -367,7 +358,7 @@ private:
     }
 
     // A histogram of all, and its sums up to each value in place of the value.
-    Expr looked_up(Stage &, const Stage &from, std::ostream &text) {
+    Expr looked_up(const Stage &from, std::ostream &text) {
         text << " by its histogram";
         RDom r(0, width_, 0, height_), v(1, 255);
         Func histogram("histogram"), sums("sums");
@@ -384,6 +375,7 @@ private:
 
     Expr scanned(Stage &stage, const Stage &from, std::ostream &text) {
         const bool along_x = dice_.chance(50);
+        stage.is_along_x = along_x;
         text << " scanned along " << (along_x ? "x" : "y");
         const Expr value = from.type.is_float() ? here(from) : as_float(here(from));
         define(stage, value);
@@ -574,7 +566,7 @@ private:
     }
 
     // A Tuple of the least and the largest, over a window.
-    Expr extremes(Stage &, const Stage &from, std::ostream &text) {
+    Expr extremes(const Stage &from, std::ostream &text) {
         const int w = dice_.between(2, 6);
         text << " extremes of " << w << " as a Tuple";
         RDom r(0, w);

@@ -122,12 +122,6 @@ private:
         stages_.push_back(stage);
     }
 
-    static std::string text_of(Type type) {
-        std::ostringstream out;
-        out << type;
-        return out.str();
-    }
-
     const Stage &used(size_t i) {
         uses_.push_back(i);
         return stages_[i];
@@ -326,10 +320,6 @@ private:
         }
     }
 
-    int lanes(Type type) {
-        return std::max(4, (dice_.chance(80) ? 32 : 16) / type.bytes());
-    }
-
     TailStrategy tail() {
         return dice_.of<TailStrategy>({TailStrategy::Auto, TailStrategy::Auto,
                                        TailStrategy::ShiftInwards, TailStrategy::GuardWithIf,
@@ -339,7 +329,7 @@ private:
     void schedule_output() {
         Stage &stage = stages_.back();
         Func out = stage.func;
-        const int n = lanes(stage.type);
+        const int n = lanes(dice_, stage.type);
         std::ostringstream text;
         const TailStrategy how = stage.reduced ? TailStrategy::GuardWithIf : TailStrategy::Auto;
         switch (dice_.below(4)) {
@@ -420,7 +410,7 @@ private:
             dice_.chance(20) ? 0 : dice_.between(std::min(1, stage.depth), stage.depth);
         place(stage.func, depth, text);
         if (dice_.chance(85)) {
-            const int n = lanes(stage.type);
+            const int n = lanes(dice_, stage.type);
             const TailStrategy how = stage.reduced ? TailStrategy::Auto : tail();
             stage.func.vectorize(x_, n, how);
             text << ", vectors of " << n << ", tail " << static_cast<int>(how);

@@ -18,6 +18,7 @@
 #include <ctime>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,17 @@ public:
 private:
     std::mt19937 engine_;
 };
+
+// Of vectors of a type: those of a register of 32 bytes, or sometimes of 16.
+inline int lanes(Dice &dice, Type type) {
+    return std::max(4, (dice.chance(80) ? 32 : 16) / type.bytes());
+}
+
+inline std::string text_of(Type type) {
+    std::ostringstream out;
+    out << type;
+    return out.str();
+}
 
 inline bool is_set(const char *variable) {
     return std::getenv(variable) != nullptr;

@@ -13,6 +13,7 @@ struct Stage {
     std::vector<RDom> domains;  // of its updates, if it has some
     bool at_root = false;       // it is used at places that are not known
     bool is_scan = false;       // its last domain goes along x or y, in order
+    bool is_along_x = false;    // the scan
     int depth = -1;             // of the loops of the output around what uses it; -1: nothing does
     std::vector<size_t> uses;
     std::string text;
@@ -31,7 +32,7 @@ protected:
 
     Dice dice_;
     int width_, height_, channels_ = 3;
-    bool interleaved_in_ = false, interleaved_out_ = false;
+    bool interleaved_out_ = false;
     Var x_{"x"}, y_{"y"}, c_{"c"}, xo_{"xo"}, yo_{"yo"}, xi_{"xi"}, yi_{"yi"}, fused_{"fused"};
     std::vector<Stage> stages_;
 
@@ -54,10 +55,6 @@ protected:
         }
     }
 
-    int lanes(Type type) {
-        return std::max(4, (dice_.chance(80) ? 32 : 16) / type.bytes());
-    }
-
     void schedule_output() {
         Stage &stage = stages_.back();
         Func &out = stage.func;
@@ -70,7 +67,7 @@ protected:
             }
         }
         const bool is_updated = !stage.domains.empty();
-        const int n = lanes(stage.type);
+        const int n = lanes(dice_, stage.type);
         const TailStrategy how = is_updated ? TailStrategy::GuardWithIf : TailStrategy::Auto;
         if (stage.rank == 3 && dice_.chance(interleaved_out_ ? 90 : 35)) {
             text << " channels inside";
@@ -134,8 +131,7 @@ protected:
     // Vectors along the other dimension, where there is one.
     void schedule_scan(const Stage &stage, Halide::Stage &update, int n, std::ostream &text) {
         update.unscheduled();
-        const bool along_x = stage.text.find("along x") != std::string::npos;
-        if (!along_x) {
+        if (!stage.is_along_x) {
             update.vectorize(x_, n, TailStrategy::GuardWithIf);
             text << ", scan in vectors";
         } else if (dice_.chance(50)) {
@@ -194,7 +190,7 @@ protected:
                               ? 0
                               : dice_.between(std::min(1, stage.depth), stage.depth);
         place(stage, depth, text);
-        const int n = lanes(stage.type);
+        const int n = lanes(dice_, stage.type);
         if (dice_.chance(85)) {
             stage.func.vectorize(x_, n);
             text << ", vectors of " << n;
