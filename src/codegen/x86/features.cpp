@@ -48,7 +48,8 @@ std::string x86_features(const Target &target) {
     std::string result;
     for (const FeatureRow &row : feature_rows) {
         if (target.has_feature(row.feature)) {
-            result += (result.empty() ? "" : ",") + std::string(row.attributes);
+            result += result.empty() ? "" : ",";
+            result += row.attributes;
         }
     }
     return result;
