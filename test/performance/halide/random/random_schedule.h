@@ -21,6 +21,7 @@ struct Stage {
 
 class ScheduledLayers {
 public:
+    virtual ~ScheduledLayers() = default;
     Func output() {
         return stages_.back().func;
     }
@@ -39,6 +40,7 @@ protected:
     std::vector<Var> loops_;  // of the output that others are computed in, from the outermost
 
     void schedule() {
+        constrain_output();
         schedule_output();
         stages_.back().depth = static_cast<int>(loops_.size());
         for (size_t i = stages_.size(); i-- > 0;) {
@@ -55,17 +57,21 @@ protected:
         }
     }
 
-    void schedule_output() {
+    void constrain_output() {
+        Stage &stage = stages_.back();
+        if (stage.rank == 3) {
+            stage.func.bound(c_, 0, channels_);
+            if (interleaved_out_) {
+                stage.func.output_buffer().dim(0).set_stride(channels_);
+                stage.func.output_buffer().dim(2).set_stride(1);
+            }
+        }
+    }
+
+    virtual void schedule_output() {
         Stage &stage = stages_.back();
         Func &out = stage.func;
         std::ostringstream text;
-        if (stage.rank == 3) {
-            out.bound(c_, 0, channels_);
-            if (interleaved_out_) {
-                out.output_buffer().dim(0).set_stride(channels_);
-                out.output_buffer().dim(2).set_stride(1);
-            }
-        }
         const bool is_updated = !stage.domains.empty();
         const int n = lanes(dice_, stage.type);
         const TailStrategy how = is_updated ? TailStrategy::GuardWithIf : TailStrategy::Auto;
@@ -179,7 +185,7 @@ protected:
         }
     }
 
-    int schedule_producer(Stage &stage) {
+    virtual int schedule_producer(Stage &stage) {
         std::ostringstream text;
         const bool is_updated = !stage.domains.empty();
         if (!is_updated && dice_.chance(stage.at_root ? 15 : 35)) {
