@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/short_loops.h"
 
+#include <algorithm>
+
+#include <llvm/ADT/bit.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 namespace calotype::internal {
 
 namespace {
 
-constexpr const char *left_to_assembler = "calotype.loop.left_to_assembler";
+/// How many loads of a loop that only reads device memory a thread has under way, and the instructions that
+/// are in order without a loop still: a longer body waits for its instructions.
+constexpr unsigned loads_under_way = 24, straight_instructions = 256;
 
 unsigned size_of(const llvm::Loop &loop) {
     unsigned size = 0;
@@ -23,21 +26,36 @@ unsigned size_of(const llvm::Loop &loop) {
     return size;
 }
 
-/// What it reads is in an address space of a device's memory, and it writes nothing: nothing that would
-/// become one wider load, or a value that need not be read again.
-bool only_reads_device_memory(const llvm::Loop &loop) {
+/// The loads in it, if what it reads is in an address space of a device's memory and it writes nothing: no array
+/// that would become registers, nothing that would become one wider load or need not be read again. Else 0.
+unsigned loads_of_reading(const llvm::Loop &loop) {
     constexpr unsigned device_memory = 1;
-    bool reads = false;
+    unsigned loads = 0;
     for (const llvm::BasicBlock *block : loop.blocks()) {
         for (const llvm::Instruction &i : *block) {
             const auto *load = llvm::dyn_cast<llvm::LoadInst>(&i);
             if (i.mayWriteToMemory() || (load && load->getPointerAddressSpace() != device_memory)) {
-                return false;
+                return 0;
             }
-            reads = reads || load;
+            loads += load != nullptr;
         }
     }
-    return reads;
+    return loads;
+}
+
+/// The largest number up to `most` that divides the iterations, or else a power of two.
+unsigned iterations_at_once(unsigned iterations, unsigned most) {
+    for (unsigned n = most; n > most / 2; n--) {
+        if (iterations % n == 0) {
+            return n;
+        }
+    }
+    return llvm::bit_floor(most);
+}
+
+void set_count(llvm::Loop *loop, unsigned count) {
+    count < 2 ? llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1)
+              : llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", count);
 }
 
 }  // namespace
@@ -46,35 +64,21 @@ llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
                                              llvm::FunctionAnalysisManager &analyses) const {
     auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(f);
     for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
-        const unsigned iterations = evolution.getSmallConstantTripCount(loop);
-        const bool whole = loop->isInnermost() && iterations > 0 && iterations <= most_iterations &&
-                           iterations * size_of(*loop) <= most_instructions;
-        if (whole) {
+        const unsigned iterations =
+            loop->isInnermost() ? evolution.getSmallConstantTripCount(loop) : 0;
+        const unsigned size = size_of(*loop);
+        const unsigned loads = on_device && iterations > 0 ? loads_of_reading(*loop) : 0;
+        if (loads > 0 && iterations * size > straight_instructions) {
+            const unsigned most = std::min(loads_under_way / loads, most_instructions / size);
+            set_count(loop, iterations_at_once(iterations, most));
+        } else if (iterations > 0 && iterations <= most_iterations &&
+                   iterations * size <= most_instructions) {
             llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
-        } else if (others_stay && loop->isInnermost() && iterations > most_iterations &&
-                   only_reads_device_memory(*loop)) {
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
-            llvm::addStringMetadataToLoop(loop, left_to_assembler, 1);
-        } else if (others_stay) {
+        } else if (on_device) {
             llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
         }
     }
     return llvm::PreservedAnalyses::all();
-}
-
-void leave_loops_to_assembler(llvm::Module &module) {
-    for (llvm::Function &f : module) {
-        if (f.isDeclaration()) {
-            continue;
-        }
-        const llvm::DominatorTree dominators(f);
-        const llvm::LoopInfo loops(dominators);
-        for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
-            if (llvm::getBooleanLoopAttribute(loop, left_to_assembler)) {
-                loop->setLoopID(nullptr);
-            }
-        }
-    }
 }
 
 }  // namespace calotype::internal

@@ -30,11 +30,8 @@ void initialize_nvptx() {
     });
 }
 
-/// Loops of unknown extent, and innermost ones of many iterations that only read device memory, are left
-/// to ptxas, which unrolls them knowing the registers there are. Unrolled here as well their bodies come
-/// sixteen times, with twice the registers, or fewer loads are under way than ptxas would have. Of short
-/// loops of constant extent it unrolls fewer than would pay: the innermost are unrolled here, wholly where
-/// that is not much code, so that as many loads are under way as there are iterations.
+/// Arrays whose indices are those of short loops become registers when these are unrolled wholly. The assembler
+/// unrolls loops as well, but not reliably: of the same loop in two kernels it unrolled one.
 ChooseUnrolling unrolling() {
     return ChooseUnrolling(64, 1024, true);
 }
@@ -107,7 +104,6 @@ void PtxWriter::optimize(llvm::Module &module) const {
             passes.addPass(unrolling());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-    leave_loops_to_assembler(module);
 }
 
 std::string PtxWriter::text(llvm::Module &module) const {
