@@ -113,6 +113,10 @@ public:
     virtual bool has_streaming_accesses() const {
         return false;
     }
+    /// True if a register holds one element, so that storage in the frame becomes registers by elements.
+    virtual bool has_scalar_registers() const {
+        return false;
+    }
     /// True if indices are best computed in 32 bits and widened last.
     virtual bool has_narrow_indices() const {
         return false;

@@ -12,6 +12,7 @@
 // where that pays, else lane by lane.
 #include <numeric>
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/emitter.h"
@@ -274,6 +275,12 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
     return pointers;
 }
 
+// Of vectors that overlap in it LLVM would leave it in memory.
+bool FunctionEmitter::is_in_scalar_registers(const std::string &buffer) {
+    return machine_.has_scalar_registers() &&
+           llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(host_pointer(buffer)));
+}
+
 Value *FunctionEmitter::load_by_lanes(const Load *op) {
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
     const int lanes = op->type.lanes();
@@ -328,6 +335,9 @@ Value *FunctionEmitter::load_registers(const Load *op, const Expr &base, int lan
 // Stride is a scalar; base may be a vector, whose pieces then stand one after the other.
 Value *FunctionEmitter::load_ramp(const Load *op, const Ramp *ramp, Value *mask) {
     int64_t stride = constant_stride(ramp);
+    if (stride != 0 && !mask && is_in_scalar_registers(op->name)) {
+        return load_by_lanes(op);
+    }
     if (stride == 1) {
         const bool by_registers =
             !mask && op->type.bits() == 8 && machine_.permutes_bytes_of_two(target());
@@ -468,7 +478,9 @@ void FunctionEmitter::emit_node(const Store *op) {
     const Ramp *ramp = op->index.as<Ramp>();
     bool simple = ramp && ramp->base.type().is_scalar();
     int64_t stride = simple ? constant_stride(ramp) : 0;
-    if (stride == 1) {
+    if (!mask && is_in_scalar_registers(op->name)) {
+        store_scatter(op, value, nullptr);
+    } else if (stride == 1) {
         store_dense(op, ramp->base, value, mask);
     } else if (stride == -1 && !mask) {
         std::vector<int> reversed;

@@ -40,6 +40,9 @@ public:
     bool rounds_to_tf32() const override {
         return at_least(80);
     }
+    bool has_scalar_registers() const override {
+        return true;
+    }
     bool has_narrow_indices() const override {
         return true;
     }

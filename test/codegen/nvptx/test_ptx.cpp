@@ -180,29 +180,55 @@ TEST(Ptx, ShortLoopsOfConstantExtentAreUnrolled) {
     EXPECT_EQ(count(ptx, "ld.global"), 40) << ptx;
 }
 
-std::string long_loop(const std::string &body) {
+std::string loop_of(int iterations, const std::string &body) {
     return R"(
         let t = gpu_thread_index(0)
         allocate sum[float32, 1] in register
         sum[0] = 0.0f
-        for (i, 0, 1536) {
+        for (i, 0, )" +
+           std::to_string(iterations) + R"() {
 )" + body + R"(
         }
         out[t] = sum[0]:float32)";
 }
 
-/// So many loads of long sums are under way as the assembler has registers for.
-TEST(Ptx, LongLoopsThatOnlyReadDeviceMemoryAreLeftForTheAssemblerToUnroll) {
-    const std::vector<KernelArgument> arguments = {input("src", Float(32)),
-                                                   output("out", Float(32)), scalar("m", Int(32))};
-    const std::string sum =
-        ptx_of(kernel(long_loop("sum[0] = sum[0]:float32 + src[t + i * m]:float32"), arguments));
-    EXPECT_EQ(count(sum, "ld.global"), 1) << sum;
-    EXPECT_EQ(count(sum, "nounroll"), 0) << sum;
-    const std::string scan = ptx_of(
-        kernel(long_loop("out[t + i * m + m] = out[t + i * m]:float32 + src[t + i * m]:float32"),
-               arguments));
+/// As many loads are under way as do not depend on what the assembler unrolls, and no more: a long body would
+/// wait for its instructions.
+TEST(Ptx, LoopsThatOnlyReadDeviceMemoryHaveManyLoadsUnderWay) {
+    const auto ptx = [](int iterations, const std::string &body) {
+        return checked_ptx(
+            kernel(loop_of(iterations, body), {input("src", Float(32)), input("other", Float(32)),
+                                               output("out", Float(32)), scalar("m", Int(32))}));
+    };
+    const std::string sum = "sum[0] = sum[0]:float32 + src[t + i * m]:float32";
+    const std::string product =
+        "sum[0] = sum[0]:float32 + src[t + i * m]:float32 * other[i]:float32";
+    EXPECT_EQ(count(ptx(1536, sum), "ld.global"), 24);
+    EXPECT_EQ(count(ptx(1520, sum), "ld.global"), 20) << "the largest divisor";
+    EXPECT_EQ(count(ptx(16, product), "ld.global"), 32) << "short loops wholly";
+    EXPECT_EQ(count(ptx(100, product), "ld.global"), 20);
+    EXPECT_EQ(count(ptx(64, product), "ld.global"), 16);
+    const std::string scan =
+        ptx(1536, "out[t + i * m + m] = out[t + i * m]:float32 + src[t]:float32");
     EXPECT_GT(count(scan, "st.global"), 2) << scan;
+}
+
+/// Vectors that overlap in an array of a thread are taken element by element, so that it becomes registers.
+TEST(Ptx, ArraysWithOverlappingVectorsBecomeRegisters) {
+    const std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        allocate a[float32, 6] in stack
+        for (i, 0, 6) {
+          a[i] = src[t * 8 + i]:float32 * 2.0f
+        }
+        allocate sum[float32, 2] in stack
+        sum[ramp(0, 1, 2)] = broadcast(0.0f, 2)
+        for (i, 0, 5) {
+          sum[ramp(0, 1, 2)] = sum[ramp(0, 1, 2)]:float32 + a[ramp(i, 1, 2)]:float32 - a[ramp(4, -1, 2)]:float32
+        }
+        out[ramp(t * 2, 1, 2)] = sum[ramp(0, 1, 2)]:float32)",
+                                               float_to_float));
+    EXPECT_EQ(count(ptx, ".local"), 0) << ptx;
 }
 
 TEST(Ptx, BlocksOfOneWarpWaitForNoOther) {
