@@ -239,13 +239,7 @@ Value *FunctionEmitter::emit_node(const Select *op) {
     Value *condition = emit(op->condition);
     Value *yes = emit(op->true_value);
     Value *no = emit(op->false_value);
-    Value *chosen = b_.CreateSelect(condition, yes, no);
-    // Not a branch: what data decide is often not foreseen.
-    if (auto *instruction = llvm::dyn_cast<llvm::SelectInst>(chosen)) {
-        instruction->setMetadata(llvm::LLVMContext::MD_unpredictable,
-                                 llvm::MDNode::get(b_.getContext(), {}));
-    }
-    return chosen;
+    return b_.CreateSelect(condition, yes, no);
 }
 
 }  // namespace calotype::internal
