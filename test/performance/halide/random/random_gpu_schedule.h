@@ -63,8 +63,7 @@ protected:
             stage.text += "; inline";
             return stage.at_root ? 0 : stage.depth;
         }
-        const int depth =
-            stage.at_root || dice_.chance(25) ? 0 : dice_.between(0, stage.depth);
+        const int depth = stage.at_root || dice_.chance(25) ? 0 : dice_.between(0, stage.depth);
         if (depth == 0) {
             stage.func.compute_root();
             text << " compute_root";
