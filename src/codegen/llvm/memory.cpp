@@ -40,6 +40,29 @@ Expr uniform_part(const Expr &e) {
     return b && b->value.type().is_scalar() ? b->value : Expr();
 }
 
+/// Of a mask that is constant and takes the first lanes, how many these are; else 0.
+int leading_lanes(const Value *mask) {
+    const auto *known = llvm::dyn_cast<llvm::Constant>(mask);
+    if (!known || !known->getType()->isVectorTy()) {
+        return 0;
+    }
+    const int lanes = lanes_of(known->getType());
+    const auto is = [&](int i, bool wanted) {
+        const llvm::Constant *lane = known->getAggregateElement(unsigned(i));
+        return lane && (wanted ? lane->isOneValue() : lane->isNullValue());
+    };
+    int taken = 0;
+    while (taken < lanes && is(taken, true)) {
+        taken++;
+    }
+    for (int i = taken; i < lanes; i++) {
+        if (!is(i, false)) {
+            return 0;
+        }
+    }
+    return taken;
+}
+
 }  // namespace
 
 Value *FunctionEmitter::host_pointer(const std::string &buffer) {
@@ -162,6 +185,9 @@ Value *FunctionEmitter::load_scalar(const Load *op) {
 // `lanes` elements from base + offset on; where the mask (if any) is false, undefined.
 Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset, int lanes,
                                    Value *mask) {
+    if (const int taken = mask ? leading_lanes(mask) : 0) {
+        return slice(load_dense(op, base, offset, taken, nullptr), 0, lanes);
+    }
     Value *p = element_pointer(op->name, op->type, base, offset);
     llvm::Align align = access_alignment(op->name, op->type, op->alignment, offset);
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.with_lanes(lanes));
@@ -394,6 +420,10 @@ void FunctionEmitter::store_scalar(const Store *op, Value *value) {
 
 void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *value, Value *mask) {
     Type t = op->value.type();
+    if (const int taken = mask ? leading_lanes(mask) : 0) {
+        value = slice(value, 0, taken);
+        mask = nullptr;
+    }
     Value *p = element_pointer(op->name, t, base);
     llvm::Align align = access_alignment(op->name, t, op->alignment);
     value = to_memory(value, t);

@@ -95,6 +95,26 @@ TYPED_TEST(Memory, Predicated) {
     }
 }
 
+/// The first lanes, none and all among them, as where a vector is longer than a loop.
+TYPED_TEST(Memory, LeadingLanes) {
+    using T = TypeParam;
+    for (const Target &target : runnable_targets()) {
+        for (int lanes : {2, 3, 4, 7, 8, 13, 32}) {
+            const Expr index = Ramp::make(3, 1, lanes), lane = Ramp::make(0, 1, lanes);
+            for (int taken = 0; taken <= lanes; taken++) {
+                auto a = arrays<T>();
+                copy<T>(target, index, index, LT::make(lane, Broadcast::make(taken, lanes)),
+                        a[0].get(), a[1].get());
+                for (int i = 0; i < size; i++) {
+                    const bool copied = i >= 3 && i < 3 + taken;
+                    ASSERT_EQ(a[1][size_t(i)], copied ? a[0][size_t(i)] : T(0))
+                        << taken << " of " << lanes << " lanes, at " << i;
+                }
+            }
+        }
+    }
+}
+
 /// A scalar under a condition that is known as the code runs.
 TYPED_TEST(Memory, PredicatedScalars) {
     using T = TypeParam;
