@@ -157,6 +157,7 @@ private:
     Value *load_strided(const Load *op, const Ramp *ramp, int stride);
     Value *load_gather(const Load *op, Value *mask);
     Value *load_ramp(const Load *op, const Ramp *ramp, Value *mask);
+    bool is_in_frame(const std::string &buffer);
     bool is_in_scalar_registers(const std::string &buffer);
     Value *load_by_lanes(const Load *op);
     std::vector<Value *> index_lanes(Value *index);

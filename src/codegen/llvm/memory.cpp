@@ -40,7 +40,8 @@ Expr uniform_part(const Expr &e) {
     return b && b->value.type().is_scalar() ? b->value : Expr();
 }
 
-/// Of a mask that is constant and takes the first lanes, how many these are; else 0.
+/// Of a mask that is constant and takes the first lanes, how many these are; else 0. An array in the frame that all accesses
+/// take so becomes registers. (Of other memory LLVM makes more of the mask: seven of eight are loaded as eight.)
 int leading_lanes(const Value *mask) {
     const auto *known = llvm::dyn_cast<llvm::Constant>(mask);
     if (!known || !known->getType()->isVectorTy()) {
@@ -185,7 +186,7 @@ Value *FunctionEmitter::load_scalar(const Load *op) {
 // `lanes` elements from base + offset on; where the mask (if any) is false, undefined.
 Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset, int lanes,
                                    Value *mask) {
-    if (const int taken = mask ? leading_lanes(mask) : 0) {
+    if (const int taken = mask && is_in_frame(op->name) ? leading_lanes(mask) : 0) {
         return slice(load_dense(op, base, offset, taken, nullptr), 0, lanes);
     }
     Value *p = element_pointer(op->name, op->type, base, offset);
@@ -301,10 +302,13 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
     return pointers;
 }
 
+bool FunctionEmitter::is_in_frame(const std::string &buffer) {
+    return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(host_pointer(buffer)));
+}
+
 // Of vectors that overlap in it LLVM would leave it in memory.
 bool FunctionEmitter::is_in_scalar_registers(const std::string &buffer) {
-    return machine_.has_scalar_registers() &&
-           llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(host_pointer(buffer)));
+    return machine_.has_scalar_registers() && is_in_frame(buffer);
 }
 
 Value *FunctionEmitter::load_by_lanes(const Load *op) {
@@ -420,7 +424,7 @@ void FunctionEmitter::store_scalar(const Store *op, Value *value) {
 
 void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *value, Value *mask) {
     Type t = op->value.type();
-    if (const int taken = mask ? leading_lanes(mask) : 0) {
+    if (const int taken = mask && is_in_frame(op->name) ? leading_lanes(mask) : 0) {
         value = slice(value, 0, taken);
         mask = nullptr;
     }

@@ -115,6 +115,33 @@ TYPED_TEST(Memory, LeadingLanes) {
     }
 }
 
+/// An array of whose vectors the first lanes are taken, stored to and loaded again: out = in + in, in registers.
+TEST(MemoryInFrame, ArraysOfLeadingLanesBecomeRegisters) {
+    const Expr index = Ramp::make(0, 1, 8), mask = index < Broadcast::make(5, 8);
+    const auto lanes = [&](const char *name) {
+        return Load::make(UInt(8, 8), name, index, mask, Alignment());
+    };
+    Stmt body =
+        Block::make({Store::make("array", lanes("in"), index, mask, Alignment()),
+                     Store::make("array", lanes("array") + lanes("in"), index, mask, Alignment()),
+                     Store::make("out", lanes("array"), index, mask, Alignment())});
+    body = Allocate::make("array", UInt(8), MemoryType::Stack, {8}, const_true(), body);
+    const LoweredModule module =
+        one_function({pointer_argument("in"), pointer_argument("out")}, body);
+    EXPECT_EQ(
+        count(CompiledModule(module, Target("x86-64-linux-sse41-avx-avx2")).assembly(), "(%rsp)"),
+        0U);
+    for (const Target &target : runnable_targets()) {
+        const uint8_t in[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        uint8_t out[8] = {};
+        auto library = load_module(module, target);
+        ASSERT_EQ(library->function<int(const uint8_t *, uint8_t *)>("f")(in, out), 0);
+        for (int i = 0; i < 8; i++) {
+            EXPECT_EQ(out[i], i < 5 ? 2 * in[i] : 0) << i;
+        }
+    }
+}
+
 /// A scalar under a condition that is known as the code runs.
 TYPED_TEST(Memory, PredicatedScalars) {
     using T = TypeParam;

@@ -158,13 +158,6 @@ TEST(X86, GathersAreThoseThatPay) {
     }
 }
 
-/// Under a mask they would be loaded one by one.
-TEST(X86, LeadingLanesAreLoadedAtOnce) {
-    const Expr five = Load::make(UInt(8, 8), "b", Ramp::make(0, 1, 8),
-                                 Ramp::make(0, 1, 8) < Broadcast::make(5, 8), {});
-    EXPECT_EQ(count(assembly("x86-64-linux-sse41-avx-avx2", five), "pinsrb"), 1U);
-}
-
 /// Channels of bytes are taken out of two registers by one permutation each, where there is one.
 TEST(X86, ChannelsOfBytesAreTakenByPermutations) {
     const char *target = "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake-"
