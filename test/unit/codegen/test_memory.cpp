@@ -115,29 +115,32 @@ TYPED_TEST(Memory, LeadingLanes) {
     }
 }
 
-/// An array of whose vectors the first lanes are taken, stored to and loaded again: out = in + in, in registers.
+/// An array of whose vectors the first lanes are taken, and which a loop updates: out = 9 * in, in registers.
 TEST(MemoryInFrame, ArraysOfLeadingLanesBecomeRegisters) {
     const Expr index = Ramp::make(0, 1, 8), mask = index < Broadcast::make(5, 8);
     const auto lanes = [&](const char *name) {
         return Load::make(UInt(8, 8), name, index, mask, Alignment());
     };
-    Stmt body =
-        Block::make({Store::make("array", lanes("in"), index, mask, Alignment()),
-                     Store::make("array", lanes("array") + lanes("in"), index, mask, Alignment()),
-                     Store::make("out", lanes("array"), index, mask, Alignment())});
+    const auto store = [&](const char *name, const Expr &value) {
+        return Store::make(name, value, index, mask, Alignment());
+    };
+    Stmt body = Block::make(
+        {store("array", lanes("in")),
+         For::make("i", 0, Variable::make(Int(32), "n"), ForType::Serial, Partition::Auto,
+                   DeviceAPI::None, store("array", lanes("array") + lanes("in"))),
+         store("out", lanes("array"))});
     body = Allocate::make("array", UInt(8), MemoryType::Stack, {8}, const_true(), body);
-    const LoweredModule module =
-        one_function({pointer_argument("in"), pointer_argument("out")}, body);
-    EXPECT_EQ(
-        count(CompiledModule(module, Target("x86-64-linux-sse41-avx-avx2")).assembly(), "(%rsp)"),
-        0U);
+    const LoweredModule module = one_function(
+        {pointer_argument("in"), pointer_argument("out"), scalar_argument("n", Int(32))}, body);
+    const Target avx2("x86-64-linux-sse41-avx-avx2");
+    EXPECT_EQ(count(CompiledModule(module, avx2).assembly(), "(%rsp)"), 0U);
     for (const Target &target : runnable_targets()) {
         const uint8_t in[8] = {1, 2, 3, 4, 5, 6, 7, 8};
         uint8_t out[8] = {};
         auto library = load_module(module, target);
-        ASSERT_EQ(library->function<int(const uint8_t *, uint8_t *)>("f")(in, out), 0);
+        ASSERT_EQ(library->function<int(const uint8_t *, uint8_t *, int)>("f")(in, out, 8), 0);
         for (int i = 0; i < 8; i++) {
-            EXPECT_EQ(out[i], i < 5 ? 2 * in[i] : 0) << i;
+            EXPECT_EQ(out[i], i < 5 ? 9 * in[i] : 0) << i;
         }
     }
 }
