@@ -207,9 +207,10 @@ TEST_P(ThreadPool, WorksOnInAForkedChild) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the thread sanitizer forbids threads in forked children";
 #elif defined __SANITIZE_ADDRESS__ && __GNUC__ < 14
-    GTEST_SKIP()
-        << "a fork can leave this sanitizer's allocator locked in the child: a worker that "
-           "has just started allocates";
+    if (GetParam() > 1) {
+        GTEST_SKIP() << "a fork can leave this sanitizer's allocator locked in the child: a worker "
+                        "that has just started allocates";
+    }
 #endif
     auto count_to_20 = [] {
         std::atomic<int> count{0};
