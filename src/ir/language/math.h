@@ -24,7 +24,7 @@ Expr atanh(Expr x);
 Expr sqrt(Expr x);
 /// sqrt(x * x + y * y)
 Expr hypot(const Expr &x, const Expr &y);
-Expr exp(Expr x);
+Expr exp(Expr x);  ///< Subnormal results may be zero.
 Expr log(Expr x);
 /// x to the power y. A constant integer y is expanded into multiplications, and then x may be an
 /// integer.
@@ -34,8 +34,8 @@ Expr erf(const Expr &x);
 Expr fma(Expr a, Expr b, Expr c);
 
 /// Of float32, faster and less accurate than the function without fast_: polynomials that
-/// vectorize. The error is at most about 3e-6 (relative for exp, log away from 1, and pow of
-/// moderate exponent; absolute for sin and cos of |x| < 2^13).
+/// vectorize. The error is at most about 3e-6, 5e-6 for exp without FMA (relative for exp, log away
+/// from 1, and pow of moderate exponent; absolute for sin and cos of |x| < 2^13).
 Expr fast_sin(const Expr &x);
 Expr fast_cos(const Expr &x);
 /// Of x > 0.
