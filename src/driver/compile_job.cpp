@@ -90,8 +90,8 @@ Target front_half_target(const Target &target) {
     t.processor_tune = Target::ProcessorGeneric;
     for (const Target::Feature f :
          {Target::JIT, Target::NoRuntime, Target::CPlusPlusMangling, Target::EmbedBitcode,
-          Target::EnableBacktraces, Target::EnableLLVMLoopOpt, Target::LLVMLargeCodeModel,
-          Target::SanitizerCoverage}) {
+          Target::EnableBacktraces, Target::EnableLLVMLoopOpt, Target::DisableLLVMLoopOpt,
+          Target::LLVMLargeCodeModel, Target::SanitizerCoverage}) {
         t.set_feature(f, false);
     }
     return t;

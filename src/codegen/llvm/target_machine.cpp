@@ -126,10 +126,11 @@ ChooseUnrolling unrolling() {
 
 void optimize(llvm::Module &module, const Target &target) {
     std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
-    bool loop_opt = target.has_feature(Target::EnableLLVMLoopOpt);
+    const bool loop_opt = target.has_feature(Target::EnableLLVMLoopOpt);
     llvm::PipelineTuningOptions tuning;
-    // Which loops become vectors or are unrolled is what the schedule says, but for the shortest.
-    tuning.LoopVectorization = loop_opt;
+    // Which loops become vectors or are unrolled is what the schedule says. Innermost loops that it leaves without
+    // vectors may become vectors; the shortest are unrolled.
+    tuning.LoopVectorization = loop_opt || !target.has_feature(Target::DisableLLVMLoopOpt);
     tuning.LoopInterleaving = loop_opt;
     tuning.SLPVectorization = true;
     tuning.LoopUnrolling = loop_opt;

@@ -4,7 +4,7 @@
 
 random_pipelines.cpp, or with --program layers random_layers.cpp, is compiled against each side's Halide.h; each seed is a
 process, the sides take turns. Nobody has tuned these programs, so what is slow among them is a class to be found. With
---targets the pipelines are for a GPU; with more than one thread the time of a call is that of a clock. --jobs runs several
+--targets the pipelines are for a GPU; with --plain no schedule is drawn; with more than one thread the time of a call is that of a clock. --jobs runs several
 seeds at a time, on a machine with as many processors.
 
     pip install halide
@@ -48,6 +48,8 @@ def build(folder, calotype):
 def run(program, seed, args):
     limit = args.limit
     env = dict(os.environ, CT_NUM_THREADS=str(args.threads), HL_NUM_THREADS=str(args.threads))
+    if args.plain:
+        env["PLAIN"] = "1"
     if args.targets:
         env["HL_JIT_TARGET"] = args.targets[program.name == "halide"]
     try:
@@ -139,7 +141,7 @@ def measure(args):
         names = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout
         gpu = (names.splitlines() or ["an unnamed GPU"])[0]
     figures = {"machine": machine(), "gpu": gpu, "halide": halide_version(), "targets": args.targets, "threads": args.threads,
-               "program": args.program, "jobs": args.jobs, "rows": []}
+               "program": args.program, "plain": args.plain, "jobs": args.jobs, "rows": []}
     wrong = False
     with ThreadPoolExecutor(args.jobs) as pool:
         for row in pool.map(lambda seed: one(seed, args), range(args.seeds[0], args.seeds[1] + 1)):
@@ -158,6 +160,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/compare_random", help="where to build")
     parser.add_argument("--seeds", type=int, nargs=2, default=(1, 40), metavar=("FIRST", "LAST"))
     parser.add_argument("--program", choices=["pipelines", "layers"], default="pipelines", help="what is made of a seed")
+    parser.add_argument("--plain", action="store_true", help="without their schedules")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="seeds that run at a time")
     parser.add_argument("--targets", nargs=2, metavar=("OURS", "HALIDES"), help="to compile for, if not for the host")
@@ -179,7 +182,8 @@ def main():
     print(text)
     if args.write_docs:
         where = " on a GPU" if figures["targets"] else "" if figures["threads"] == 1 else " on many processors"
-        write_page(ROOT / "docs/benchmarks.md", f"random {figures['program']} against Halide{where}", text)
+        what = figures["program"] + " without schedules" * figures.get("plain", False)
+        write_page(ROOT / "docs/benchmarks.md", f"random {what} against Halide{where}", text)
     return 1 if wrong else 0
 
 

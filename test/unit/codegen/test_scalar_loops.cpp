@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops that a schedule leaves without vectors.
+#include <gtest/gtest.h>
+
+#include "ir/constants.h"
+#include "unit/codegen/kernel.h"
+
+namespace calotype::internal {
+namespace {
+
+const Expr i = Variable::make(Int(32), "i");
+const Expr one = const_true(1);
+
+Expr element(const char *name, const Expr &index) {
+    return Load::make(Float(32), name, index, one, Alignment());
+}
+
+std::string loop_of(const Stmt &body, const std::string &features) {
+    const Stmt loop = For::make("i", make_const(Int(32), 0), Variable::make(Int(32), "n"),
+                                ForType::Serial, Partition::Auto, DeviceAPI::None, body);
+    return CompiledModule(one_function({pointer_argument("out"), pointer_argument("a"),
+                                        pointer_argument("b"), scalar_argument("n", Int(32))},
+                                       loop),
+                          Target("x86-64-linux-avx2-avx-sse41" + features))
+        .assembly();
+}
+
+Stmt sum_to_output() {
+    const Expr zero = make_const(Int(32), 0);
+    return Store::make("out", element("out", zero) + element("a", i), zero, one, Alignment());
+}
+
+TEST(ScalarLoops, OfElementsBecomeLoopsOfVectors) {
+    const Stmt body = Store::make("out", element("a", i) + element("b", i), i, one, Alignment());
+    EXPECT_GT(count(loop_of(body, ""), "vaddps"), 0u);
+    EXPECT_EQ(count(loop_of(body, "-disable_llvm_loop_opt"), "vaddps"), 0u);
+}
+
+/// The order of a sum is the program's where it says so.
+TEST(ScalarLoops, OfSumsAddLanesButForStrictFloats) {
+    EXPECT_GT(count(loop_of(sum_to_output(), ""), "vaddps"), 0u);
+    EXPECT_EQ(count(loop_of(sum_to_output(), "-strict_float"), "vaddps"), 0u);
+    EXPECT_EQ(count(loop_of(sum_to_output(), "-disable_llvm_loop_opt"), "vaddps"), 0u);
+}
+
+/// What an iteration stores and the next one loads is a chain.
+TEST(ScalarLoops, OfScansStayLoopsOfElements) {
+    const Stmt body =
+        Store::make("out", element("out", i - 1) + element("a", i), i, one, Alignment());
+    EXPECT_EQ(count(loop_of(body, ""), "vaddps"), 0u);
+}
+
+}  // namespace
+}  // namespace calotype::internal
