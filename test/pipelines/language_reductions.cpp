@@ -366,6 +366,74 @@ TEST(Reductions, atomic_in_parallel_and_in_vectors) {
     EXPECT_EQ(sum(), total);
 }
 
+/// Where an atomic update stores is the result of a reduction, with one value or two that depend on each other, and so is what
+/// an update under a lock stores.
+TEST(Reductions, atomic_updates_at_places_that_are_reduced) {
+    const int n = 20000, window = 5;
+    Func g("g");
+    g(x) = (x * 7919) % 64;
+    g.compute_root();
+    RDom r(0, n), k(0, window);
+    const Tuple least = argmin(k, g(r + k), "least");
+    const auto count = [&](const Expr &place) {
+        Func f("f");
+        f(x) = 0;
+        f(clamp(place, 0, 63)) += 1;
+        f.update().atomic().parallel(r, 64);
+        return Buffer<int>(f.realize({64}));
+    };
+    const auto last = [&](const Expr &place) {
+        Func f("f");
+        f(x) = {-1, -1};
+        const Expr at = clamp(place, 0, 63);
+        f(at) = {max(f(at)[0], r), select(r > f(at)[0], r * 2 + least[0], f(at)[1])};
+        f.update().atomic(true).parallel(r, 64);
+        return f.realize({64});
+    };
+    for (const bool by_value : {false, true}) {
+        std::vector<int> counts(64), latest(64, -1), stored(64, -1);
+        for (int i = 0; i < n; i++) {
+            int where = 0;
+            const auto value = [&](int j) {
+                return ((i + j) * 7919) % 64;
+            };
+            for (int j = 1; j < window; j++) {
+                where = value(j) < value(where) ? j : where;
+            }
+            const int at = by_value ? value(where) : where;
+            counts[size_t(at)]++;
+            latest[size_t(at)] = i;
+            stored[size_t(at)] = i * 2 + where;
+        }
+        const Expr place = least[by_value ? 1 : 0];
+        const Buffer<int> counted = count(place);
+        const Realization updated = last(place);
+        const Buffer<int> newest = updated[0], values = updated[1];
+        for (int i = 0; i < 64; i++) {
+            EXPECT_EQ(counted(i), counts[size_t(i)]) << i;
+            EXPECT_EQ(newest(i), latest[size_t(i)]) << i;
+            EXPECT_EQ(values(i), stored[size_t(i)]) << i;
+        }
+    }
+}
+
+/// The lanes of a Tuple that is computed inside of an atomic update are no updates of it: each iteration counts.
+TEST(Reductions, atomic_counts_of_what_tuples_say) {
+    Func g("g");
+    g(x) = x % 64;
+    g.compute_root();
+    RDom r(0, 200000), k(0, 2);
+    Func ends("ends");
+    ends(x) = {g(x), g(x)};
+    ends(x) = {min(ends(x)[0], g(x + k)), max(ends(x)[1], g(x + k))};
+    Func f("f");
+    f(x) = 0;
+    f((ends(r)[1] - ends(r)[0]) % 4) += 1;
+    f.update().atomic().parallel(r, 16);
+    const Buffer<int> counted = f.realize({4});
+    EXPECT_EQ(counted(0) + counted(1) + counted(2) + counted(3), 200000);
+}
+
 TEST(Reductions, in_lanes_of_loops_of_any_extent) {
     ImageParam in(Int(32), 1, "in");
     Func f("f");

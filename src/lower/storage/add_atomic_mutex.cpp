@@ -19,9 +19,11 @@ namespace calotype::internal {
 
 namespace {
 
-/// Whether some update inside of an Atomic needs a lock.
-bool needs_mutex(const Stmt &s) {
-    return contains<Provide>(s, [](const Provide *op) { return !has_independent_values(op); });
+/// Whether an update of its Func inside of an Atomic needs a lock; what is computed for it there needs none.
+bool needs_mutex(const Atomic *atomic) {
+    return contains<Provide>(atomic->body, [&](const Provide *op) {
+        return op->name == atomic->producer_name && !has_independent_values(op);
+    });
 }
 
 class AddMutexes : public StmtMutator {
@@ -44,7 +46,7 @@ private:
 
     Stmt visit(const Atomic *op) override {
         check_coordinates(op);
-        if (parallel_ == 0 || !needs_mutex(op->body)) {
+        if (parallel_ == 0 || !needs_mutex(op)) {
             return op;
         }
         user_assert(in_kernel_ == 0) << "an atomic update of " << op->producer_name
@@ -57,9 +59,9 @@ private:
 
     /// Where to store must be known before the element is locked.
     static void check_coordinates(const Atomic *op) {
-        for_each<Provide>(op->body, [](const Provide *store) {
+        for_each<Provide>(op->body, [&](const Provide *store) {
             for (const Expr &e : store->args) {
-                user_assert(!uses_buffer(e, store->name))
+                user_assert(store->name != op->producer_name || !uses_buffer(e, store->name))
                     << "an update of " << store->name
                     << " cannot be atomic: where it stores depends on " << store->name << " itself";
             }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/lower_atomics.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
@@ -8,6 +12,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/let_scope.h"
 #include "lower/storage/add_atomic_mutex.h"
 #include "support/scope.h"
@@ -54,11 +59,48 @@ private:
         if ((allocated_at ? *allocated_at : 0) == depth_) {
             return mutate(op->body);
         }
-        return op->mutex_name.empty() ? Mutator::visit(op) : with_lock(op, buffer);
+        return op->mutex_name.empty() ? Mutator::visit(op)
+                                      : lock_inside(op->body, *op, buffers_of(*op));
+    }
+
+    std::vector<std::string> buffers_of(const Atomic &op) const {
+        auto f = ctx_.env.find(op.producer_name);
+        if (f == ctx_.env.end()) {
+            return {op.producer_name};
+        }
+        std::vector<std::string> buffers;
+        for (int i = 0; i < f->second.outputs(); i++) {
+            buffers.push_back(f->second.buffer_name(i));
+        }
+        return buffers;
+    }
+
+    template<typename Node>
+    static bool uses_any(const Node &node, const std::vector<std::string> &buffers) {
+        return std::any_of(buffers.begin(), buffers.end(),
+                           [&](const std::string &buffer) { return uses_buffer(node, buffer); });
+    }
+
+    /// The lock as far inside as the update allows: what is computed for it before, as where it stores, is computed
+    /// without the lock, which has to know that place.
+    Stmt lock_inside(const Stmt &s, const Atomic &atomic, const std::vector<std::string> &buffers) {
+        if (const auto *op = s.as<Allocate>()) {
+            return with(op, &Allocate::body, lock_inside(op->body, atomic, buffers));
+        }
+        if (const auto *op = s.as<ProducerConsumer>()) {
+            return with(op, &ProducerConsumer::body, lock_inside(op->body, atomic, buffers));
+        }
+        if (const auto *op = s.as<LetStmt>(); op && !uses_any(op->value, buffers)) {
+            return with(op, &LetStmt::body, lock_inside(op->body, atomic, buffers));
+        }
+        if (const auto *op = s.as<Block>(); op && !uses_any(op->first, buffers)) {
+            return with(op, &Block::rest, lock_inside(op->rest, atomic, buffers));
+        }
+        return with_lock(s, atomic, buffers.front());
     }
 
     /// lock; body; unlock, of the mutex for the element that the body stores to.
-    Stmt with_lock(const Atomic *op, const std::string &buffer) {
+    Stmt with_lock(const Stmt &update, const Atomic &atomic, const std::string &buffer) {
         class FindIndex : public Visitor {
         public:
             std::string buffer;
@@ -79,16 +121,16 @@ private:
         };
         FindIndex find;
         find.buffer = buffer;
-        find(op->body);
+        find(update);
         internal_assert(find.index.defined() && find.index.type().is_scalar())
             << "atomic update of " << buffer << " without a store to one element";
-        const std::string name = ctx_.names.unique(op->mutex_name + ".index");
+        const std::string name = ctx_.names.unique(atomic.mutex_name + ".index");
         const Expr number = Variable::make(Int(32), name),
-                   mutexes = Variable::make(Handle(), op->mutex_name);
+                   mutexes = Variable::make(Handle(), atomic.mutex_name);
         auto call = [&](RuntimeFunction function) {
             return Evaluate::make(call_runtime(function, {mutexes, number}));
         };
-        const Stmt body = Block::make({call(RuntimeFunction::mutex_array_lock), op->body,
+        const Stmt body = Block::make({call(RuntimeFunction::mutex_array_lock), update,
                                        call(RuntimeFunction::mutex_array_unlock)});
         const Expr index = find.index;
         return LetStmt::make(name, cast(Int(32), index % make_const(index.type(), atomic_mutexes)),

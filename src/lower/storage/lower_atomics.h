@@ -9,7 +9,7 @@ namespace calotype::internal {
 
 /// An Atomic around stores that no other thread can meet, since they stand outside of parallel
 /// loops or are to storage made in the same iteration, is removed. The mutexes of others are locked
-/// and unlocked.
+/// and unlocked, around the update alone: what is computed for it before stays outside of the lock.
 ///
 ///     parallel for i in [0, n) {
 ///       atomic f mutex f.mutex { f[g[i]] = ... }

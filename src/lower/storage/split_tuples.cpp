@@ -84,7 +84,7 @@ private:
         return body;
     }
 
-    /// Without a lock each store is an update of its own.
+    /// Without a lock each store of its Func is an update of its own; what is computed for the update may have Tuples, too.
     Stmt visit(const Atomic *op) override {
         const Atomic *around = std::exchange(unlocked_, op->mutex_name.empty() ? op : nullptr);
         const Stmt body = mutate(op->body);
@@ -128,7 +128,7 @@ private:
                     Provide::make(f->buffer_name(int(i)), {values[i]}, args, predicate));
             }
         }
-        if (unlocked_ && independent) {
+        if (unlocked_ && unlocked_->producer_name == op->name && independent) {
             for (Stmt &store : stores) {
                 store = Atomic::make(store.as<Provide>()->name, "", store);
             }
