@@ -52,15 +52,12 @@ private:
     }
 
     Stmt visit(const Atomic *op) override {
-        auto f = ctx_.env.find(op->producer_name);
-        const std::string buffer =
-            f == ctx_.env.end() ? op->producer_name : f->second.buffer_name(0);
-        const int *allocated_at = allocated_at_.find(buffer);
+        const std::vector<std::string> buffers = buffers_of(*op);
+        const int *allocated_at = allocated_at_.find(buffers.front());
         if ((allocated_at ? *allocated_at : 0) == depth_) {
             return mutate(op->body);
         }
-        return op->mutex_name.empty() ? Mutator::visit(op)
-                                      : lock_inside(op->body, *op, buffers_of(*op));
+        return op->mutex_name.empty() ? Mutator::visit(op) : lock_inside(op->body, *op, buffers);
     }
 
     std::vector<std::string> buffers_of(const Atomic &op) const {

@@ -4,8 +4,8 @@
 
 random_pipelines.cpp, or with --program layers random_layers.cpp, is compiled against each side's Halide.h; each seed is a
 process, the sides take turns. Nobody has tuned these programs, so what is slow among them is a class to be found. With
---targets the pipelines are for a GPU; with --plain no schedule is drawn; with more than one thread the time of a call is that of a clock. --jobs runs several
-seeds at a time, on a machine with as many processors.
+--targets the pipelines are for a GPU; with --plain no schedule is drawn; with more than one thread the time of a call is
+that of a clock. --jobs runs several seeds at a time, on a machine with as many processors.
 
     pip install halide
     ./dev build release
