@@ -21,6 +21,25 @@ namespace calotype::internal {
 
 namespace {
 
+/// `atomic` around each store to one of the buffers, in place of what stands around more than that.
+class AroundStores : public Mutator {
+public:
+    AroundStores(const Atomic &atomic, const std::vector<std::string> &buffers)
+        : atomic_(atomic), buffers_(buffers) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const Store *op) override {
+        const bool updates = std::find(buffers_.begin(), buffers_.end(), op->name) != buffers_.end();
+        return updates ? Atomic::make(atomic_.producer_name, "", op) : Stmt(op);
+    }
+
+    const Atomic &atomic_;
+    const std::vector<std::string> &buffers_;
+};
+
 /// Drops `atomic` around stores that no other thread can meet: outside of parallel loops, or to
 /// storage made in an iteration. The mutexes of the others become calls.
 class LowerAtomics : public Mutator {
@@ -54,10 +73,12 @@ private:
     Stmt visit(const Atomic *op) override {
         const std::vector<std::string> buffers = buffers_of(*op);
         const int *allocated_at = allocated_at_.find(buffers.front());
+        const Stmt body = mutate(op->body);
         if ((allocated_at ? *allocated_at : 0) == depth_) {
-            return mutate(op->body);
+            return body;
         }
-        return op->mutex_name.empty() ? Mutator::visit(op) : lock_inside(op->body, *op, buffers);
+        return op->mutex_name.empty() ? AroundStores(*op, buffers).mutate(body)
+                                      : lock_inside(body, *op, buffers);
     }
 
     std::vector<std::string> buffers_of(const Atomic &op) const {
@@ -86,6 +107,10 @@ private:
         }
         if (const auto *op = s.as<ProducerConsumer>()) {
             return with(op, &ProducerConsumer::body, lock_inside(op->body, atomic, buffers));
+        }
+        if (const auto *op = s.as<IfThenElse>();
+            op && !op->else_case.defined() && !uses_any(op->condition, buffers)) {
+            return with(op, &IfThenElse::then_case, lock_inside(op->then_case, atomic, buffers));
         }
         if (const auto *op = s.as<LetStmt>(); op && !uses_any(op->value, buffers)) {
             return with(op, &LetStmt::body, lock_inside(op->body, atomic, buffers));

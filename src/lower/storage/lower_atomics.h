@@ -23,7 +23,7 @@ namespace calotype::internal {
 ///     }
 ///
 /// Requires: flat storage, no vectorised loops.
-/// Establishes: each Atomic is one that several threads can meet, and has no mutex.
+/// Establishes: each Atomic is around one store that several threads can meet, and has no mutex.
 /// Order: after vectorize_loops, which makes reductions of atomic updates, and needs to see that
 ///     they are such.
 Stmt lower_atomics(const Stmt &s, LowerContext &ctx);
