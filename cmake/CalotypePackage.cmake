@@ -98,7 +98,8 @@ target_link_libraries(Calotype
     PRIVATE calotype_llvm calotype_runtime Threads::Threads ${CMAKE_DL_LIBS})
 # The compiler's copy of the runtime is its own: programs that link another do not meet it.
 if(NOT APPLE)
-    target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,libcalotype_runtime.a")
+    target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,libcalotype_runtime.a"
+        "LINKER:-Bsymbolic-functions")
     # Nor do those that have an LLVM of their own meet its archives.
     if(NOT CALOTYPE_LLVM_SHARED)
         target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,ALL")

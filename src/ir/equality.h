@@ -18,6 +18,8 @@ int compare(const Stmt &a, const Stmt &b);
 /// Equal IR has equal hashes; the value is stable across processes.
 uint64_t hash(const Expr &e);
 uint64_t hash(const Stmt &s);
+/// Of the operands of e down to so many levels, kinds and names alone: takes a time that does not grow with e.
+uint64_t shallow_hash(const Expr &e, int levels);
 
 /// Orders by structure, for std::map and std::set.
 struct ExprDeepLess {

@@ -4,6 +4,7 @@
 // ir/operators.h.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,27 @@ enum class NodeKind : uint8_t {
 #include "ir/nodes.def"
 };
 
-/// Base of all nodes. Nodes never change once shared.
+/// Says of a node what is found out about it, once. A copy, which may get other fields, is without.
+class Mark {
+public:
+    Mark() = default;
+    Mark(const Mark &) {
+    }
+    Mark &operator=(const Mark &) {
+        return *this;
+    }
+    bool is_set() const {
+        return set_.load(std::memory_order_relaxed);
+    }
+    void set() {
+        set_.store(true, std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<bool> set_{false};
+};
+
+/// Base of all nodes. Nodes never change once shared, but for their marks.
 struct Node : RefCounted {
     explicit Node(NodeKind kind) : kind(kind) {
     }
@@ -35,6 +56,8 @@ struct Node : RefCounted {
 struct ExprNode : Node {
     using Node::Node;
     Type type;
+    /// Of the simplifier: nothing is left to simplify, whatever stands around.
+    mutable Mark simplified;
 };
 
 struct StmtNode : Node {

@@ -127,18 +127,27 @@ bool Facts::in_replacement(const std::string &name) const {
     return it != replacement_uses_.end() && it->second > 0;
 }
 
+namespace {
+
+/// Conditions are asked about more often than they are alike: what is deep in them is not looked at first.
+uint64_t hash_of_truth(const Expr &condition) {
+    return shallow_hash(condition, 5);
+}
+
+}  // namespace
+
 void Facts::learn(const Expr &condition, bool value) {
     for (const std::string &used : free_variables(condition)) {
         names_in_truths_[used]++;
     }
-    truths_.push_back(Truth{hash(condition), condition, value});
+    truths_.push_back(Truth{hash_of_truth(condition), condition, value});
 }
 
 int Facts::truth_of(const Expr &condition) const {
     if (!has_truths()) {
         return -1;
     }
-    const uint64_t h = hash(condition);
+    const uint64_t h = hash_of_truth(condition);
     for (size_t i = truths_.size(); i-- > 0;) {
         if (truths_[i].hash == h && !truths_[i].hidden && equal(truths_[i].condition, condition)) {
             return truths_[i].value;

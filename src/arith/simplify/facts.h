@@ -63,6 +63,10 @@ public:
         return !truths_.empty();
     }
 
+    bool is_empty() const {
+        return bound_names_.empty() && truths_.empty();
+    }
+
     // Results that hold in the innermost layer.
     const Expr *find_simplified(const Expr &e) const;
     void remember_simplified(const Expr &e, const Expr &simplified);

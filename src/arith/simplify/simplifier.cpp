@@ -127,6 +127,10 @@ Expr Simplifier::mutate(const Expr &e) {
     default:
         break;
     }
+    const bool anywhere = !finite_floats_ && depth_ == 0 && facts_.is_empty();
+    if (anywhere && e->simplified.is_set()) {
+        return e;
+    }
     const bool shared = !e.get()->is_unique();
     if (shared) {
         if (const Expr *known = facts_.find_simplified(e)) {
@@ -134,6 +138,9 @@ Expr Simplifier::mutate(const Expr &e) {
         }
     }
     Expr result = Mutator::mutate(e);
+    if (anywhere) {
+        result->simplified.set();
+    }
     if (shared) {
         facts_.remember_simplified(e, result);
     }

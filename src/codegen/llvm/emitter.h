@@ -180,6 +180,7 @@ private:
 
     // statements.cpp
     void emit_serial_loop(const For *op);
+    void keep_scalar(llvm::BranchInst *back);
     void return_if_nonzero(Value *code);
     llvm::BasicBlock *new_block(const char *name);
 

@@ -182,8 +182,22 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     }
     Value *next = b_.CreateNSWAdd(variable, int_constant(t, 1));
     variable->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpNE(next, end), loop, after);
+    llvm::BranchInst *back = b_.CreateCondBr(b_.CreateICmpNE(next, end), loop, after);
+    if (op->partition == Partition::Never) {
+        keep_scalar(back);
+    }
     b_.SetInsertPoint(after);
+}
+
+// Vectors of iterations would be more code than what the few iterations outside of a steady state do.
+void FunctionEmitter::keep_scalar(llvm::BranchInst *back) {
+    llvm::LLVMContext &context = module_.context();
+    llvm::Metadata *off[] = {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                             llvm::ConstantAsMetadata::get(b_.getFalse())};
+    llvm::MDNode *loop =
+        llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, off)});
+    loop->replaceOperandWith(0, loop);  // by itself it differs from that of every other loop
+    back->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
 void FunctionEmitter::emit_node(const Provide *op) {

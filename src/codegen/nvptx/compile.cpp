@@ -225,9 +225,10 @@ std::string why_no_link(const CudaToolkit &toolkit) {
 void add_machine_code(const CudaJob &job, const std::vector<Capability> &capabilities,
                       bool are_named, DeviceCode &code) {
     if (!job.toolkit.can_assemble()) {
-        code.notes.push_back("no CUDA toolkit was found ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, "
-                             "ptxas on $PATH): kernels are embedded as PTX alone, which the driver "
-                             "compiles when they are first used");
+        code.notes.emplace_back(
+            "no CUDA toolkit was found ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, ptxas on $PATH): "
+            "kernels are embedded as PTX alone, which the driver compiles when they are first "
+            "used");
     } else if (job.linked.needs_link() && !can_link(job.toolkit)) {
         code.notes.push_back(why_no_link(job.toolkit));
     } else {

@@ -2,6 +2,7 @@
 #include "ir/equality.h"
 
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -124,6 +125,10 @@ private:
 
 class Hasher {
 public:
+    Hasher() = default;
+    /// Of what is deeper than so many levels the kind and type alone counts.
+    explicit Hasher(int levels) : whole_(false), levels_(levels) {
+    }
     uint64_t operator()(const Expr &e) {
         return hash_handle(e, e.defined() ? key_of(e.type()) : 0);
     }
@@ -164,19 +169,30 @@ private:
         if (!handle.defined()) {
             return 0;
         }
-        const auto known = known_.find(handle.get());
-        if (known != known_.end()) {
-            return known->second;
-        }
         uint64_t h = hash_combine(uint64_t(handle.kind()) + 1, type);
+        if (levels_ == 0) {
+            return h;
+        }
+        const bool remember = whole_ && !handle->is_unique();
+        if (remember) {
+            const auto known = known_.find(handle.get());
+            if (known != known_.end()) {
+                return known->second;
+            }
+        }
+        levels_--;
         dispatch(handle.get(), [&](const auto *op) {
             for_each_field(*op, [&](const auto &field) { h = hash_combine(h, (*this)(field)); });
         });
-        if (!handle->is_unique()) {
+        levels_++;
+        if (remember) {
             known_.emplace(handle.get(), h);
         }
         return h;
     }
+
+    const bool whole_ = true;
+    int levels_ = std::numeric_limits<int>::max();
     std::unordered_map<const Node *, uint64_t> known_;
 };
 
@@ -204,6 +220,10 @@ uint64_t hash(const Expr &e) {
 
 uint64_t hash(const Stmt &s) {
     return Hasher()(s);
+}
+
+uint64_t shallow_hash(const Expr &e, int levels) {
+    return Hasher(levels)(e);
 }
 
 }  // namespace calotype::internal

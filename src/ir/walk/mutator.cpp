@@ -177,9 +177,10 @@ GraphMutator::~GraphMutator() {
     delete memo_;
 }
 
+// What only one other holds is met once, with that, and need not be remembered.
 Expr GraphMutator::mutate(const Expr &e) {
-    if (!e.defined()) {
-        return e;
+    if (!e.defined() || e->is_unique()) {
+        return Mutator::mutate(e);
     }
     auto it = memo_->exprs.find(e.get());
     if (it != memo_->exprs.end()) {
@@ -191,8 +192,8 @@ Expr GraphMutator::mutate(const Expr &e) {
 }
 
 Stmt GraphMutator::mutate(const Stmt &s) {
-    if (!s.defined()) {
-        return s;
+    if (!s.defined() || s->is_unique()) {
+        return Mutator::mutate(s);
     }
     auto it = memo_->stmts.find(s.get());
     if (it != memo_->stmts.end()) {

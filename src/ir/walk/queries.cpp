@@ -20,12 +20,12 @@ namespace {
 class FreeVariableVisitor : public Visitor {
 public:
     void operator()(const Expr &e) override {
-        if (e.defined() && !done_ && seen_.insert(e.get()).second) {
+        if (e.defined() && !done_ && is_first(e.get())) {
             Visitor::operator()(e);
         }
     }
     void operator()(const Stmt &s) override {
-        if (s.defined() && !done_ && seen_.insert(s.get()).second) {
+        if (s.defined() && !done_ && is_first(s.get())) {
             Visitor::operator()(s);
         }
     }
@@ -71,6 +71,11 @@ protected:
     }
 
 private:
+    /// What only one other holds is met once, with that.
+    bool is_first(const Node *node) {
+        return node->is_unique() || seen_.insert(node).second;
+    }
+
     std::unordered_set<const Node *> seen_;
     std::unordered_set<std::string> bound_;
     bool done_ = false;

@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/loop_guards.h"
 #include "lower/loops/prepare_choices.h"
 #include "lower/loops/propagate_likely.h"
@@ -35,6 +36,12 @@ private:
         return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
     }
 
+    /// Of iterations outside of the steady state.
+    static Stmt make_border(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
+        return For::make(op->name, min, extent, op->for_type, Partition::Never, op->device_api,
+                         body);
+    }
+
     Stmt visit(const For *op) override {
         if (is_gpu(op->for_type) && !kernel_) {
             kernel_ = op;
@@ -42,7 +49,11 @@ private:
             kernel_ = nullptr;
             return result;
         }
-        return visit_loop(op);
+        const Stmt result = visit_loop(op);
+        const For *loop = op->partition == Partition::Never ? result.as<For>() : nullptr;
+        return loop && loop->for_type == ForType::Serial
+                   ? with(loop, &For::partition, Partition::Auto)
+                   : result;
     }
 
     Stmt visit_loop(const For *op) {
@@ -99,7 +110,7 @@ private:
             return make_loop(op, op->min, op->extent, mutate(op->body));
         }
         return IfThenElse::make(all, make_loop(op, op->min, op->extent, mutate(steady.body)),
-                                make_loop(op, op->min, op->extent, rarely_run(op->body)));
+                                make_border(op, op->min, op->extent, rarely_run(op->body)));
     }
 
     /// Whether all threads of the kernel around agree. Then so do the values that are clamped: once the
@@ -258,9 +269,9 @@ private:
         } else if (before && after) {
             result = share_general_code(op, first, end, loop_end, general, result);
         } else if (before) {
-            result = Block::make(make_loop(op, op->min, first - op->min, general), result);
+            result = Block::make(make_border(op, op->min, first - op->min, general), result);
         } else if (after) {
-            result = Block::make(result, make_loop(op, end, loop_end - end, general));
+            result = Block::make(result, make_border(op, end, loop_end - end, general));
         }
         if (after) {
             const Expr last =
@@ -287,7 +298,7 @@ private:
         const Expr part = Variable::make(Int(32), part_name);
         const Expr start = select(part == 0, op->min, end);
         const Expr stop = select(part == 0, first, loop_end);
-        const Stmt other = make_loop(op, start, stop - start, general);
+        const Stmt other = make_border(op, start, stop - start, general);
         return For::make(part_name, 0, 3, ForType::Serial, Partition::Never, DeviceAPI::None,
                          IfThenElse::make(part == 1, steady, other));
     }

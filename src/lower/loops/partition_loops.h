@@ -45,7 +45,8 @@ namespace calotype::internal {
 /// there is nothing to split off.
 ///
 /// Requires: no vectorised loops.
-/// Establishes: simplified.
+/// Establishes: simplified. A serial loop with Partition::Never is one of iterations outside of a steady
+///     state: they are few, and do not become vectors.
 /// Order: after vectorize_loops, whose conditions are about whole vectors.
 Stmt partition_loops(const Stmt &s, LowerContext &ctx);
 

@@ -32,7 +32,8 @@ private:
     using Mutator::visit;
 
     Stmt visit(const Store *op) override {
-        const bool updates = std::find(buffers_.begin(), buffers_.end(), op->name) != buffers_.end();
+        const bool updates =
+            std::find(buffers_.begin(), buffers_.end(), op->name) != buffers_.end();
         return updates ? Atomic::make(atomic_.producer_name, "", op) : Stmt(op);
     }
 

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/operators.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -127,6 +130,33 @@ TEST(CanProve, BoundsAndRounding) {
     EXPECT_TRUE(proves("(x + 15) / 16 * 16 == x", SimplifyContext().align("x", 16)));
     EXPECT_TRUE(proves("(x + 12) / 16 == x / 16", SimplifyContext().align("x", 16, 3)));
     EXPECT_TRUE(proves("x <= y", SimplifyContext().fact(parse_expr("x < y"))));
+}
+
+// What nothing is known about is left as it is the second time, wherever it stands; where something is known, it is
+// looked at again.
+TEST(SimplifyAgain, GivesTheSameNodes) {
+    const Expr once = simplify(parse_expr("min(x + 3, y) + z / (w + 1) + 2"));
+    EXPECT_TRUE(simplify(once).same_as(once));
+    const Expr more = simplify(max(once, parse_expr("v:int32")));
+    ASSERT_TRUE(more.as<Max>());
+    EXPECT_TRUE(more.as<Max>()->a.same_as(once)) << more;
+}
+
+TEST(SimplifyAgain, LooksAtWhatIsKnown) {
+    const Expr e = simplify(parse_expr("x < 3"));
+    EXPECT_TRUE(is_const_one(simplify(e, SimplifyContext().bound("x", 0, 2))));
+    EXPECT_TRUE(is_const_one(simplify(e, SimplifyContext().fact(e))));
+    EXPECT_TRUE(is_const_one(simplify(Let::make("x", 2, e))));
+    const Stmt store = Store::make("f", cast<int>(e), 0, const_true(), Alignment());
+    EXPECT_EQ(to_string(simplify(
+                  For::make("x", 0, 3, ForType::Serial, Partition::Auto, DeviceAPI::None, store))),
+              "for (x, 0, 3) {\n  f[0] = 1\n}\n");
+    EXPECT_TRUE(simplify(e).same_as(e));
+}
+
+TEST(SimplifyAgain, LooksAtCopiesWithOtherOperands) {
+    const Expr sum = simplify(parse_expr("x + y"));
+    EXPECT_EQ(to_string(simplify(with(sum.as<Add>(), &Add::b, Expr(0)))), "x");
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ Expr element(const char *name, const Expr &index) {
     return Load::make(Float(32), name, index, one, Alignment());
 }
 
-std::string loop_of(const Stmt &body, const std::string &features) {
+std::string loop_of(const Stmt &body, const std::string &features,
+                    Partition partition = Partition::Auto) {
     const Stmt loop = For::make("i", make_const(Int(32), 0), Variable::make(Int(32), "n"),
-                                ForType::Serial, Partition::Auto, DeviceAPI::None, body);
+                                ForType::Serial, partition, DeviceAPI::None, body);
     return CompiledModule(one_function({pointer_argument("out"), pointer_argument("a"),
                                         pointer_argument("b"), scalar_argument("n", Int(32))},
                                        loop),
@@ -34,6 +35,12 @@ TEST(ScalarLoops, OfElementsBecomeLoopsOfVectors) {
     const Stmt body = Store::make("out", element("a", i) + element("b", i), i, one, Alignment());
     EXPECT_GT(count(loop_of(body, ""), "vaddps"), 0u);
     EXPECT_EQ(count(loop_of(body, "-disable_llvm_loop_opt"), "vaddps"), 0u);
+}
+
+/// They are few, and would be more code.
+TEST(ScalarLoops, OutsideOfASteadyStateStayLoopsOfElements) {
+    const Stmt body = Store::make("out", element("a", i) + element("b", i), i, one, Alignment());
+    EXPECT_EQ(count(loop_of(body, "", Partition::Never), "vaddps"), 0u);
 }
 
 /// The order of a sum is the program's where it says so.

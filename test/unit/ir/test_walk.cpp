@@ -155,6 +155,18 @@ TEST(Equality, HashIsStable) {
     EXPECT_EQ(hash(parse_expr("select(x < 3, f[x]:uint8, (uint8)7)")), 2900322692794433534u);
 }
 
+TEST(Equality, ShallowHashLooksNoDeeper) {
+    const auto of = [](const char *text, int levels) {
+        return shallow_hash(parse_expr(text), levels);
+    };
+    EXPECT_NE(of("x + y * 3", 2), of("x + y", 2));
+    EXPECT_NE(of("x + y * 3", 3), of("x + y * 4", 3));
+    EXPECT_EQ(of("x + y * 3", 2), of("x + y * 4", 2));
+    EXPECT_EQ(of("x + y", 0), of("z + 1", 0));
+    EXPECT_NE(of("x + y", 0), of("x - y", 0));
+    EXPECT_EQ(shallow_hash(doubling(60), 5), shallow_hash(doubling(61), 5));
+}
+
 TEST(Equality, TypesAndBitsOfFloatsCount) {
     EXPECT_FALSE(equal(parse_expr("x"), parse_expr("x:uint8")));
     EXPECT_FALSE(equal(parse_expr("0.0f"), parse_expr("-0.0f")));
