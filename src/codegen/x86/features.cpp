@@ -55,7 +55,8 @@ std::string x86_features(const Target &target) {
     return result;
 }
 
-// Where none is asked for: a processor of the generation that has the features.
+// Where none is asked for: a processor of the generation that has the features, or the one before Sapphire Rapids: by
+// LLVM's model of that, chains of choices, as a largest element's place is found by, become branches.
 std::string x86_tuning(const Target &target) {
     for (const TuningRow &row : tuning_rows) {
         if (target.processor_tune == row.processor) {
@@ -66,7 +67,7 @@ std::string x86_tuning(const Target &target) {
         return "znver5";
     }
     if (target.has_feature(Target::AVX512_SapphireRapids)) {
-        return "sapphirerapids";
+        return "icelake-server";
     }
     if (target.has_feature(Target::AVX512_Zen4)) {
         return "znver4";

@@ -69,10 +69,10 @@ public:
         return match_x86_reduction(f, op);
     }
     Value *scaled(FunctionEmitter &f, Value *x, Value *n, Type t) const override {
-        return f.target().has_feature(Target::AVX512_Skylake) ? x86_scaled(f, x, n, t) : nullptr;
+        return x86_has_exponents(f.target(), t) ? x86_scaled(f, x, n, t) : nullptr;
     }
     bool split_exponent(FunctionEmitter &f, Value *x, Type t, Value **m, Value **e) const override {
-        if (!f.target().has_feature(Target::AVX512_Skylake)) {
+        if (!x86_has_exponents(f.target(), t)) {
             return false;
         }
         x86_split_exponent(f, x, t, m, e);

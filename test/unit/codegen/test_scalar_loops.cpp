@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/constants.h"
+#include "ir/operators.h"
+#include "ir/with.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {
@@ -55,6 +57,31 @@ TEST(ScalarLoops, OfScansStayLoopsOfElements) {
     const Stmt body =
         Store::make("out", element("out", i - 1) + element("a", i), i, one, Alignment());
     EXPECT_EQ(count(loop_of(body, ""), "vaddps"), 0u);
+}
+
+/// Instructions that only intrinsics give would keep the loop as it is.
+TEST(ScalarLoops, OfExponentialsBecomeVectorsOnEachMachine) {
+    const Stmt body = Store::make("out", calotype::exp(element("a", i)), i, one, Alignment());
+    EXPECT_GT(count(loop_of(body, "-fma"), "ymm"), 0u);
+    EXPECT_GT(count(loop_of(body, "-fma-avx512_skylake"), "zmm"), 0u);
+}
+
+/// The place of the largest of sixteen: which it is cannot be foreseen.
+TEST(ScalarLoops, OfChoicesHaveNoBranchesForThem) {
+    std::vector<std::pair<std::string, Expr>> lets;
+    const auto named = [&](const Expr &value) {
+        lets.emplace_back("t" + std::to_string(lets.size()), value);
+        return Variable::make(value.type(), lets.back().first);
+    };
+    Expr largest = named(element("a", i * 16)), place = 0;
+    for (int c = 1; c < 16; c++) {
+        const Expr value = named(element("a", i * 16 + c));
+        const Expr is_larger = named(largest < value);
+        place = named(select(is_larger, c, place));
+        largest = named(select(is_larger, value, largest));
+    }
+    const Stmt body = wrap_in_lets(lets, Store::make("out", place, i, one, Alignment()));
+    EXPECT_GE(count(loop_of(body, "-avx512_sapphirerapids-disable_llvm_loop_opt"), "cmov"), 14u);
 }
 
 }  // namespace
