@@ -56,7 +56,7 @@ struct Node : RefCounted {
 struct ExprNode : Node {
     using Node::Node;
     Type type;
-    /// Of the simplifier: nothing is left to simplify, whatever stands around.
+    /// Of the simplifier: it was simplified where nothing is known, and need not be entered there again.
     mutable Mark simplified;
 };
 
