@@ -127,8 +127,8 @@ Expr Simplifier::mutate(const Expr &e) {
     default:
         break;
     }
-    const bool anywhere = !finite_floats_ && depth_ == 0 && facts_.is_empty();
-    if (anywhere && e->simplified.is_set()) {
+    const bool nothing_known = !finite_floats_ && depth_ == 0 && facts_.is_empty();
+    if (nothing_known && e->simplified.is_set()) {
         return e;
     }
     const bool shared = !e.get()->is_unique();
@@ -138,7 +138,7 @@ Expr Simplifier::mutate(const Expr &e) {
         }
     }
     Expr result = Mutator::mutate(e);
-    if (anywhere) {
+    if (nothing_known) {
         result->simplified.set();
     }
     if (shared) {

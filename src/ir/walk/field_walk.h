@@ -13,6 +13,12 @@
 
 namespace calotype::internal {
 
+/// True where a walk meets the node for the first time. What only one other holds is met once, with that, and is not noted.
+template<typename Set>
+bool is_first_visit(Set &seen, const Node *node) {
+    return node->is_unique() || seen.insert(node).second;
+}
+
 /// Calls f(static_cast<const T *>(node)) with the concrete node type T. Throws where the stack ends:
 /// f may call this for the operands.
 template<typename F>

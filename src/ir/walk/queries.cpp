@@ -9,6 +9,7 @@
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "ir/walk/field_walk.h"
 #include "ir/walk/search.h"
 
 namespace calotype::internal {
@@ -20,12 +21,12 @@ namespace {
 class FreeVariableVisitor : public Visitor {
 public:
     void operator()(const Expr &e) override {
-        if (e.defined() && !done_ && is_first(e.get())) {
+        if (e.defined() && !done_ && is_first_visit(seen_, e.get())) {
             Visitor::operator()(e);
         }
     }
     void operator()(const Stmt &s) override {
-        if (s.defined() && !done_ && is_first(s.get())) {
+        if (s.defined() && !done_ && is_first_visit(seen_, s.get())) {
             Visitor::operator()(s);
         }
     }
@@ -71,11 +72,6 @@ protected:
     }
 
 private:
-    /// What only one other holds is met once, with that.
-    bool is_first(const Node *node) {
-        return node->is_unique() || seen_.insert(node).second;
-    }
-
     std::unordered_set<const Node *> seen_;
     std::unordered_set<std::string> bound_;
     bool done_ = false;

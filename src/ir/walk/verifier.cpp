@@ -10,6 +10,7 @@
 #include "ir/conventions/runtime_calls.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
 #include "support/scope.h"
 
@@ -156,12 +157,12 @@ public:
           free_names_(options.free_names.begin(), options.free_names.end()) {
     }
     void operator()(const Expr &e) override {
-        if (e.defined() && seen_.insert(e.get()).second) {
+        if (e.defined() && is_first_visit(seen_, e.get())) {
             Visitor::operator()(e);
         }
     }
     void operator()(const Stmt &s) override {
-        if (s.defined() && seen_.insert(s.get()).second) {
+        if (s.defined() && is_first_visit(seen_, s.get())) {
             Visitor::operator()(s);
         }
     }

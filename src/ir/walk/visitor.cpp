@@ -45,11 +45,6 @@ struct GraphVisitor::Seen {
     std::array<std::byte, 1024> first;
     std::pmr::monotonic_buffer_resource memory{first.data(), first.size()};
     std::pmr::unordered_set<const Node *> nodes{&memory};
-
-    /// What only one other holds is met once, with that.
-    bool is_first(const Node *node) {
-        return node->is_unique() || nodes.insert(node).second;
-    }
 };
 
 GraphVisitor::GraphVisitor() : seen_(new Seen) {
@@ -60,13 +55,13 @@ GraphVisitor::~GraphVisitor() {
 }
 
 void GraphVisitor::operator()(const Expr &e) {
-    if (e.defined() && seen_->is_first(e.get())) {
+    if (e.defined() && is_first_visit(seen_->nodes, e.get())) {
         Visitor::operator()(e);
     }
 }
 
 void GraphVisitor::operator()(const Stmt &s) {
-    if (s.defined() && seen_->is_first(s.get())) {
+    if (s.defined() && is_first_visit(seen_->nodes, s.get())) {
         Visitor::operator()(s);
     }
 }

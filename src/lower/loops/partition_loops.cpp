@@ -33,13 +33,13 @@ private:
     using Mutator::visit;
 
     static Stmt make_loop(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
-        return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
+        return with(op, &For::min, min, &For::extent, extent, &For::body, body);
     }
 
     /// Of iterations outside of the steady state.
     static Stmt make_border(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
-        return For::make(op->name, min, extent, op->for_type, Partition::Never, op->device_api,
-                         body);
+        return with(op, &For::min, min, &For::extent, extent, &For::partition, Partition::Never,
+                    &For::body, body);
     }
 
     Stmt visit(const For *op) override {

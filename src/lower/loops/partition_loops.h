@@ -46,7 +46,8 @@ namespace calotype::internal {
 ///
 /// Requires: no vectorised loops.
 /// Establishes: simplified. A serial loop with Partition::Never is one of iterations outside of a steady
-///     state: they are few, and do not become vectors.
+///     state, or of the parts around it: they are few, and do not become vectors. Those that the schedule keeps
+///     whole are Partition::Auto from here on.
 /// Order: after vectorize_loops, whose conditions are about whole vectors.
 Stmt partition_loops(const Stmt &s, LowerContext &ctx);
 

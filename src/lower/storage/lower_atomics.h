@@ -8,8 +8,10 @@
 namespace calotype::internal {
 
 /// An Atomic around stores that no other thread can meet, since they stand outside of parallel
-/// loops or are to storage made in the same iteration, is removed. The mutexes of others are locked
-/// and unlocked, around the update alone: what is computed for it before stays outside of the lock.
+/// loops or are to storage made in the same iteration, is removed. Others stand around each store to
+/// what is updated alone, not around what is computed for it, which no other thread meets. Their
+/// mutexes are locked and unlocked around the whole update: what is computed before stays outside of
+/// the lock.
 ///
 ///     parallel for i in [0, n) {
 ///       atomic f mutex f.mutex { f[g[i]] = ... }
