@@ -8,9 +8,9 @@
 // m = floor(2^(N-1+l) / d) + 1, the quotient is the high half of (x ^ s) * m shifted right by l
 // - 1.
 //
-// By a variable: vectors have no integer division in hardware; up to 32 bits the quotient rounded
-// from the next wider float is exact after truncation. The divisor is made harmless first, so that
-// no lane traps.
+// By a variable: vector registers have no integer division in hardware; up to 32 bits the quotient
+// rounded from the next wider float is exact after truncation. (Devices whose registers hold one
+// element divide each by itself.) The divisor is made harmless first, so that no lane traps.
 #include "codegen/llvm/emitter.h"
 #include "support/error.h"
 
@@ -45,7 +45,7 @@ Value *FunctionEmitter::multiply_high_unsigned(Value *a, Value *b) {
     llvm::Type *narrow = a->getType();
     unsigned bits = narrow->getScalarSizeInBits();
     const int lanes = lanes_of(narrow);
-    if (bits == 32 && lanes > 1 && lanes % 2 == 0) {
+    if (bits == 32 && lanes > 1 && lanes % 2 == 0 && !machine_.has_scalar_registers()) {
         llvm::Type *pairs = with_lanes(b_.getInt64Ty(), lanes / 2);
         Value *low = int_constant(pairs, 0xffffffff);
         const auto lower = [&](Value *v) {
@@ -89,7 +89,7 @@ Value *FunctionEmitter::divide_by_constant(Value *a, int64_t divisor, Type t) {
 // The quotient toward zero where b is neither 0 nor, for signed, -1; something elsewhere.
 Value *FunctionEmitter::safe_quotient(Value *a, Value *b, Type t) {
     llvm::Type *lt = a->getType();
-    if (t.is_vector() && t.bits() <= 32 && t.bits() > 1) {
+    if (t.is_vector() && t.bits() <= 32 && t.bits() > 1 && !machine_.has_scalar_registers()) {
         Type real = Float(t.bits() <= 16 ? 32 : 64, t.lanes());
         return with_strict_float([&] {
             Value *q = b_.CreateFDiv(int_to_float(a, t, real), int_to_float(b, t, real));

@@ -218,8 +218,8 @@ private:
 class FindChoices : public Visitor {
 public:
     FindChoices(const For *loop, const LikelyTags &tags, bool assume_lets)
-        : tags_(tags), var_(loop->name), assume_lets_(assume_lets),
-          enter_kernels_(loop->partition == Partition::Always) {
+        : tags_(tags), var_(loop->name), is_block_(loop->for_type == ForType::GPUBlock),
+          assume_lets_(assume_lets), enter_kernels_(loop->partition == Partition::Always) {
     }
 
     bool is_sound() const {
@@ -359,10 +359,14 @@ private:
     }
 
     void note(const Choice &choice, const Expr &tagged) {
-        const Expr expanded = lets_.expand(remove_likelies(tagged));
+        Expr expanded = lets_.expand(remove_likelies(tagged));
         if (!expanded.defined()) {
             unsolved.insert(choice);
             return;
+        }
+        // What hangs on threads alone is a matter of the block, as loops over threads are not split.
+        if (is_block_ && !uses_var(expanded, var_) && is_pure(expanded)) {
+            expanded = over_inner_loops(expanded);
         }
         if (!uses_var(expanded, var_)) {
             // Where the choice stands elsewhere, too, what is solved there does not hold here.
@@ -436,6 +440,7 @@ private:
 
     const LikelyTags &tags_;
     const std::string &var_;
+    const bool is_block_;
     const bool assume_lets_;
     const bool enter_kernels_;
     std::set<Choice> assumed_;                  ///< choices that conditions after them rely on

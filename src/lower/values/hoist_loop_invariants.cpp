@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/values/hoist_loop_invariants.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/expr_nodes.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
@@ -126,6 +128,24 @@ private:
     std::unordered_map<const void *, std::pair<Expr, bool>> memo_;
 };
 
+/// A term of a sum: added, or taken away.
+struct Term {
+    Expr value;
+    bool is_negative;
+};
+
+/// Of at least one term; those that are taken away come last.
+Expr sum_of(std::vector<Term> terms) {
+    std::stable_partition(terms.begin(), terms.end(), [](const Term &t) { return !t.is_negative; });
+    const Expr &first = terms.front().value;
+    Expr result = terms.front().is_negative ? Sub::make(make_zero(first.type()), first) : first;
+    for (size_t i = 1; i < terms.size(); i++) {
+        result = terms[i].is_negative ? Sub::make(result, terms[i].value)
+                                      : Add::make(result, terms[i].value);
+    }
+    return result;
+}
+
 /// Names the parts of a loop's body that are the same in all iterations.
 class Hoist : public Mutator {
 public:
@@ -170,7 +190,57 @@ private:
         // No kernel takes vectors from the host.
         const bool moves =
             is_work(e) && (e.type().is_scalar() || (!has_kernels_ && is_costly(e))) && can_move(e);
-        return moves ? lift(e) : Mutator::mutate(e);
+        return moves ? lift(e) : is_index_sum(e) ? regrouped(e) : Mutator::mutate(e);
+    }
+
+    static bool is_index_sum(const Expr &e) {
+        return e.type() == Int(32) && (e.as<Add>() || e.as<Sub>());
+    }
+
+    struct Sum {
+        std::vector<Term> moving, staying, constant;
+    };
+
+    /// The terms of a sum: parts of it, as it is written, that move, and others.
+    void add_terms(const Expr &e, bool is_negative, Sum &sum) {
+        const Add *add = e.as<Add>();
+        const Sub *sub = e.as<Sub>();
+        if (is_const(e)) {
+            sum.constant.push_back({e, is_negative});
+        } else if (can_move(e)) {
+            sum.moving.push_back({e, is_negative});
+        } else if (add) {
+            add_terms(add->a, is_negative, sum);
+            add_terms(add->b, is_negative, sum);
+        } else if (sub) {
+            add_terms(sub->a, is_negative, sum);
+            add_terms(sub->b, !is_negative, sum);
+        } else {
+            sum.staying.push_back({e, is_negative});
+        }
+    }
+
+    /// What moves of a sum moves as one value: of x + a - b, a - b. It comes first, as LLVM's loop strength reduction makes
+    /// pointers of such sums. Constants come last, where addresses hold them.
+    Expr regrouped(const Expr &e) {
+        Sum sum;
+        add_terms(e, false, sum);
+        if (sum.moving.size() < 2) {
+            return Mutator::mutate(e);
+        }
+        const bool is_negative = std::all_of(sum.moving.begin(), sum.moving.end(),
+                                             [](const Term &t) { return t.is_negative; });
+        if (is_negative) {
+            for (Term &t : sum.moving) {
+                t.is_negative = false;
+            }
+        }
+        std::vector<Term> terms = {{lift(sum_of(sum.moving)), is_negative}};
+        for (const Term &t : sum.staying) {
+            terms.push_back({hoisted(t.value), t.is_negative});
+        }
+        terms.insert(terms.end(), sum.constant.begin(), sum.constant.end());
+        return sum_of(terms);
     }
 
     bool can_move(const Expr &e) {

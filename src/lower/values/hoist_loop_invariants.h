@@ -15,6 +15,8 @@ namespace calotype::internal {
 ///     }                                          f[x] = g[x.invariant + x]
 ///                                              }
 ///
+/// Of a sum the parts that move are one value: `x + a*b - c` is `x.invariant + x`, with `x.invariant = a*b - c`.
+///
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
 /// Loads stay, as the compiler behind this one moves those that it can; so do vectors that are broadcasts or ramps of
 /// scalars, whose scalars move. But where each iteration computes a function (exp, sin, ...) of what it reads and the

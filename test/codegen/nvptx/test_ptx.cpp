@@ -42,6 +42,23 @@ TEST(Ptx, HasIndicesBoundsOfTheBlockAndReadOnlyLoads) {
     EXPECT_EQ(count(ptx, "cvt.s64"), 0);
 }
 
+// A register holds one element: there are no vectors whose lanes would have to be divided together.
+TEST(Ptx, DividesTheElementsOfVectorsAsIntegers) {
+    const auto divided_by = [](const std::string &divisor) {
+        return checked_ptx(
+            kernel("let t = gpu_thread_index(0)\n out[ramp(t * 2, 1, 2)] = "
+                   "src[ramp(t * 2, 1, 2)]:int32x2 / broadcast(" +
+                       divisor + ", 2)",
+                   {input("src", Int(32)), output("out", Int(32)), scalar("d", Int(32))}));
+    };
+    const std::string by_variable = divided_by("d"), by_constant = divided_by("7");
+    EXPECT_EQ(count(by_variable, "div.s32"), 2);
+    EXPECT_EQ(count(by_variable, ".f64"), 0);
+    EXPECT_EQ(count(by_constant, "div."), 0);
+    EXPECT_EQ(count(by_constant, "mul.wide.u32"), 3);  // one is of the address
+    EXPECT_EQ(count(by_constant, "mul.lo.s64"), 0);
+}
+
 TEST(Ptx, IsOfTheLowestVersionThatKnowsTheArchitecture) {
     DeviceKernel k = pointwise("src[t]:float32", Float(32), Float(32));
     struct {

@@ -18,6 +18,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "lower/effects.h"
 #include "lower/gpu/access/polynomial.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
@@ -33,6 +34,31 @@ namespace {
 int wanted_elements(const Expr &index, const Expr &predicate, Type t) {
     const int most = std::max(max_access_bytes / t.bytes(), 1);
     return is_dense(index, predicate) ? std::gcd(index.type().lanes(), most) : 1;
+}
+
+/// Operations for which one access less is nothing.
+constexpr int64_t much_work = 256;
+/// Iterations of a loop of unknown extent.
+constexpr int64_t some_iterations = 8;
+
+/// What a thread takes to compute one node, about: of operands, nothing.
+int64_t work_of(const Expr &e) {
+    switch (e.kind()) {
+    case NodeKind::IntImm:
+    case NodeKind::UIntImm:
+    case NodeKind::FloatImm:
+    case NodeKind::Variable:
+    case NodeKind::Broadcast:
+    case NodeKind::Ramp:
+    case NodeKind::Shuffle:
+    case NodeKind::Load:
+        return 0;
+    case NodeKind::Div:
+    case NodeKind::Mod:
+        return 8 * e.type().lanes();
+    default:
+        return (is_long_function(e.as<Call>()) ? 20 : 1) * e.type().lanes();
+    }
 }
 
 /// What the accesses of a kernel need of what is the same for the whole launch.
@@ -149,6 +175,14 @@ public:
     explicit AlignmentAssumer(const LowerContext &ctx) : ctx_(ctx) {
     }
 
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        if (mode_ == Mode::Gather && e.defined()) {
+            work_ += times_ * work_of(e);
+        }
+        return Mutator::mutate(e);
+    }
+
 private:
     using Mutator::visit;
 
@@ -157,7 +191,15 @@ private:
             return kernel(op);
         }
         const ScopedBinding<> own(mode_ != Mode::Host, own_, op->name);
-        return Mutator::visit(op);
+        const int64_t around = times_;
+        if (mode_ == Mode::Gather && !is_gpu(op->for_type)) {
+            times_ *=
+                std::clamp<int64_t>(as_const_int(op->extent).value_or(some_iterations), 1, 1 << 10);
+            times_ = std::min<int64_t>(times_, 1 << 20);
+        }
+        const Stmt s = Mutator::visit(op);
+        times_ = around;
+        return s;
     }
 
     Stmt kernel(const For *op) {
@@ -165,9 +207,10 @@ private:
             return op;
         }
         needs_ = Needs();
-        found_ = false;
+        work_ = saved_ = 0;
         walk(op, Mode::Gather);
-        const Expr condition = found_ ? needs_.condition() : const_false();
+        const bool pays = saved_ > 0 && work_ / saved_ < much_work;
+        const Expr condition = pays ? needs_.condition() : const_false();
         if (is_const_zero(condition)) {
             return op;
         }
@@ -220,7 +263,8 @@ private:
     Stmt visit(const Allocate *op) override {
         const bool in_kernel = mode_ != Mode::Host;
         const ScopedBinding<> own(in_kernel, own_, op->name);
-        const ScopedBinding<> made(!in_kernel && !op->new_expr.defined(), made_here_, op->name);
+        const ScopedBinding<> made(!in_kernel && has_runtime_device_memory(op), made_here_,
+                                   op->name);
         return Mutator::visit(op);
     }
 
@@ -253,7 +297,7 @@ private:
         if (mode_ == Mode::Tell) {
             return intersection(known, {n, p->constant % n});
         }
-        found_ = true;
+        saved_ += times_ * (n - 1);
         if (!address_known) {
             needs_.add_address(buffer, bytes);
         }
@@ -277,7 +321,9 @@ private:
     const LowerContext &ctx_;
     Mode mode_ = Mode::Host;
     Needs needs_;
-    bool found_ = false;  ///< an access that would gain
+    int64_t times_ = 1;  ///< that a thread comes by
+    int64_t work_ = 0;   ///< operations of a thread
+    int64_t saved_ = 0;  ///< accesses that it would not make
     std::map<std::string, Polynomial> known_;
     Scope<> own_;        ///< names bound in the kernel
     Scope<> made_here_;  ///< allocations of the pipeline outside of kernels

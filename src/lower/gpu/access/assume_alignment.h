@@ -26,6 +26,9 @@ namespace calotype::internal {
 /// whole launch, the sum has to be a multiple. Indices that are anything else (the minimum of two,
 /// say) stay as they are: block loops that are partitioned have few of them.
 ///
+/// A kernel that computes hundreds of operations for each access that this would save stays one: its code is large,
+/// and compiled twice.
+///
 /// Only for CUDA, where addresses are numbers.
 ///
 /// Requires: flat storage, kernels in the form of kernel_nest.h.

@@ -190,7 +190,7 @@ private:
     }
 
     Stmt visit(const Allocate *op) override {
-        const ScopedBinding<> bind(!op->new_expr.defined(), made_here_, op->name);
+        const ScopedBinding<> bind(has_runtime_device_memory(op), made_here_, op->name);
         return Mutator::visit(op);
     }
 

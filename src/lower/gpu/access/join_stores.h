@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// join_stores: makes one access of stores that follow one another in memory.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype::internal {
+
+/// In a kernel, stores of neighbours that come one after the other, as an unrolled loop over interleaved channels makes
+/// them, become one store of a vector:
+///
+///     let t = y*4 + 1                       let t = y*4 + 1
+///     f[x*2] = a                      ->    let t$1 = y*4 + 2
+///     let t$1 = y*4 + 2                     f[ramp(x*2, 1, 2)] = concat(a, b*t$1)
+///     f[x*2 + 1] = b*t$1
+///
+/// As many as an access of 16 bytes holds, a power of two. What is stored is computed first, so none of the values may
+/// read the buffer or have an effect. Where a first element is known to be at no multiple of the vector, fewer are
+/// joined. The compiler behind this one joins stores as well, but not those that it has moved behind the
+/// branches of a kernel's interior and its border, and it has no versions for what only the caller knows.
+///
+/// Not of a thread's own storage, which is in registers. Only for CUDA.
+///
+/// Requires: flat storage.
+/// Establishes:    -
+/// Order: after align_accesses; before assume_alignment, which makes versions where the vector is aligned.
+Stmt join_stores(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype::internal
