@@ -2,9 +2,14 @@
 // Reductions and their factoring, against plain loops.
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "calotype.h"
 
@@ -325,6 +330,87 @@ TEST(InlineReductions, position_of_the_largest) {
     EXPECT_EQ(Buffer<int>(result[0])(), at_x);
     EXPECT_EQ(Buffer<int>(result[1])(), at_y);
     EXPECT_EQ(Buffer<int>(result[2])(), high);
+}
+
+/// Ints of which the last lies before memory that nobody may touch.
+class BeforeForbiddenMemory {
+public:
+    explicit BeforeForbiddenMemory(int count)
+        : count_(count), page_(size_t(sysconf(_SC_PAGESIZE))) {
+        memory_ = static_cast<uint8_t *>(
+            mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        mprotect(memory_ + page_, page_, PROT_NONE);
+    }
+    BeforeForbiddenMemory(const BeforeForbiddenMemory &) = delete;
+    ~BeforeForbiddenMemory() {
+        munmap(memory_, 2 * page_);
+    }
+    int *data() const {
+        return reinterpret_cast<int *>(memory_ + page_) - count_;
+    }
+
+private:
+    const int count_;
+    const size_t page_;
+    uint8_t *memory_;
+};
+
+// The steady state of a window begins where its place says, which is read in front of the loops; but not where a condition
+// that the reads are under has kept what is required of the places small.
+TEST(Reductions, windows_at_places_that_are_read) {
+    const int width = 23, height = 17, radius = 2, windows = 40, placed = 11;
+    Buffer<int> image(width, height);
+    image.fill([](int i, int j) { return (i * 37 + j * 11) % 101 - 50; });
+    const BeforeForbiddenMemory memory(placed);
+    for (const bool exterior : {true, false}) {
+        for (int kind = 0; kind < 4; kind++) {
+            const int count = kind < 2 ? windows : placed;
+            std::vector<int> all(windows);
+            for (int k = 0; k < windows; k++) {
+                all[k] = (k * 53) % 41 - 9;  // many windows lie across an edge, or outside
+            }
+            std::copy_n(all.begin(), placed, memory.data());
+            Buffer<int> at(kind < 2 ? all.data() : memory.data(), count);
+            ImageParam in(Int(32), 2, "in"), place(Int(32), 1, "place");
+            Param<int> last("last");
+            Func window("window"), edge = exterior ? BoundaryConditions::constant_exterior(in, 7)
+                                                   : BoundaryConditions::repeat_edge(in);
+            RDom r(-radius, 2 * radius + 1, -radius, 2 * radius + 1);
+            if (kind == 1) {
+                r.where(abs(r.x) + r.y < place(x) % 4);
+            } else if (kind == 2) {
+                r.where(x < last);
+            } else if (kind == 3) {
+                r.where(x + abs(r.x) - abs(r.x) < last && abs(r.y) < 2);
+            }
+            window(x) = 0;
+            window(x) += edge(place(x) + r.x, place(x) / 2 + r.y);
+            in.set(image);
+            place.set(at);
+            last.set(placed);
+            Buffer<int> result = window.realize({windows});
+            for (int k = 0; k < windows; k++) {
+                int expected = 0;
+                for (int j = -radius; j <= radius; j++) {
+                    for (int i = -radius; i <= radius; i++) {
+                        const int remainder = ((all[k] % 4) + 4) % 4;
+                        const bool counts = kind == 0   ? true
+                                            : kind == 1 ? std::abs(i) + j < remainder
+                                            : kind == 2 ? k < placed
+                                                        : k < placed && std::abs(j) < 2;
+                        const int px = all[k] + i,
+                                  py = (all[k] - (all[k] % 2 != 0 && all[k] < 0)) / 2 + j;
+                        const int cx = std::clamp(px, 0, width - 1),
+                                  cy = std::clamp(py, 0, height - 1);
+                        const bool outside = px != cx || py != cy;
+                        expected += !counts ? 0 : outside && exterior ? 7 : image(cx, cy);
+                    }
+                }
+                ASSERT_EQ(result(k), expected)
+                    << "window " << k << ", kind " << kind << ", exterior " << exterior;
+            }
+        }
+    }
 }
 
 TEST(Reductions, triangle) {

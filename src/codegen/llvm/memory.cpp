@@ -209,6 +209,9 @@ Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int strid
     if (op->type.bits() == 8 && machine_.permutes_bytes_of_two(target())) {
         part = std::min(int(llvm::bit_floor(unsigned(span))),
                         vector_register_bits(target(), true) / 8);
+    } else if (const int whole = 128 / op->type.bits(); lanes < whole) {
+        // Of vectors shorter than a register, fewer loads, and shuffles of more.
+        part = std::max(lanes, std::min(int(llvm::bit_floor(unsigned(span))), whole));
     }
     const int last = (span + part - 1) / part - 1;
     std::vector<Value *> parts;

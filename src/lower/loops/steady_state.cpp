@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,9 +33,11 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/let_scope.h"
+#include "lower/loop_reads.h"
 #include "lower/loops/lanes.h"
 #include "lower/loops/split_condition.h"
 #include "support/scope.h"
@@ -212,14 +215,23 @@ private:
     int count_ = 0;
 };
 
+/// A condition with what it reads taken out, of which bounds inference knows nothing.
+class WithoutReads : public GraphMutator {
+    using GraphMutator::visit;
+    Expr visit(const Load *op) override {
+        return make_zero(op->type);
+    }
+};
+
 /// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions
 /// take for granted that the choices made in lets before them hold: the result counts only if none
 /// of `assumed` is unsolved in the end.
 class FindChoices : public Visitor {
 public:
     FindChoices(const For *loop, const LikelyTags &tags, bool assume_lets)
-        : tags_(tags), var_(loop->name), is_block_(loop->for_type == ForType::GPUBlock),
-          assume_lets_(assume_lets), enter_kernels_(loop->partition == Partition::Always) {
+        : loop_(loop), tags_(tags), var_(loop->name),
+          is_block_(loop->for_type == ForType::GPUBlock), assume_lets_(assume_lets),
+          enter_kernels_(loop->partition == Partition::Always) {
     }
 
     bool is_sound() const {
@@ -315,7 +327,23 @@ private:
         if (tags_.is_likely(op->condition)) {
             note_conjuncts(op, op->condition);
         }
-        Visitor::visit(op);
+        (*this)(op->condition);
+        under(op->condition, [&] {
+            (*this)(op->then_case);
+            if (op->else_case.defined()) {
+                (*this)(op->else_case);
+            }
+        });
+    }
+
+    /// What is seen under a condition is seen anew.
+    void under(const Expr &condition, const std::function<void()> &visit_part) {
+        std::unordered_set<const ExprNode *> outer_seen;
+        std::swap(seen_, outer_seen);
+        guards_.push_back(lets_.expand(condition));
+        visit_part();
+        guards_.pop_back();
+        std::swap(seen_, outer_seen);
     }
 
     void visit(const Select *op) override {
@@ -348,10 +376,18 @@ private:
     }
 
     void visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::if_then_else) && tags_.is_likely(op->args[0])) {
+        if (!op->is_intrinsic(Intrinsic::if_then_else)) {
+            return Visitor::visit(op);
+        }
+        if (tags_.is_likely(op->args[0])) {
             note_conjuncts(op, op->args[0]);
         }
-        Visitor::visit(op);
+        (*this)(op->args[0]);
+        under(op->args[0], [&] {
+            for (size_t i = 1; i < op->args.size(); i++) {
+                (*this)(op->args[i]);
+            }
+        });
     }
 
     void note_conjuncts(const Node *op, const Expr &condition) {
@@ -377,8 +413,7 @@ private:
         }
         const Expr condition = without_bounded_loads(all_lanes(expanded));
         Solution solution = {Interval::nothing(), Expr()};
-        if (is_pure(condition) && !contains_kind(condition, NodeKind::Load) &&
-            !calls_linkable(condition)) {
+        if (is_pure(condition) && reads_move(condition) && !calls_linkable(condition)) {
             solution = solve(simplify(over_inner_loops(condition)));
         }
         if (solution.range.is_empty() || !is_outside(solution)) {
@@ -388,6 +423,35 @@ private:
         } else {
             solved[choice].push_back(solution);
         }
+    }
+
+    /// Whether what a condition reads may be read in front of the loop: from inputs, which no iteration writes, at places
+    /// that do not depend on the iteration (is_outside). Where conditions say something of anything but the iteration,
+    /// bounds inference may have taken it for granted of the place, and the read stays under them.
+    bool reads_move(const Expr &condition) {
+        return !contains<Load>(condition, [&](const Load *op) {
+            return !op->symbol.defined() || !is_trivially_true(op->predicate) ||
+                   !op->type.is_scalar() || !is_unwritten(op->name) || is_guarded();
+        });
+    }
+
+    bool is_unwritten(const std::string &buffer) {
+        if (!reads_) {
+            reads_.emplace(loop_);
+        }
+        return reads_->is_unwritten(buffer);
+    }
+
+    bool is_guarded() const {
+        return std::any_of(guards_.begin(), guards_.end(), [&](const Expr &guard) {
+            if (!guard.defined()) {
+                return true;
+            }
+            const std::vector<std::string> names = free_variables(WithoutReads().mutate(guard));
+            return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+                return name != var_ && !inner_.contains(name);
+            });
+        });
     }
 
     Solution solve(const Expr &condition) const {
@@ -438,12 +502,15 @@ private:
         return true;
     }
 
+    const For *const loop_;
     const LikelyTags &tags_;
     const std::string &var_;
     const bool is_block_;
     const bool assume_lets_;
     const bool enter_kernels_;
-    std::set<Choice> assumed_;                  ///< choices that conditions after them rely on
+    std::optional<LoopReads> reads_;
+    std::vector<Expr> guards_;  ///< conditions around; undefined: one that is not known outside
+    std::set<Choice> assumed_;  ///< choices that conditions after them rely on
     std::map<Choice, std::set<Choice>> needs_;  ///< all that a condition takes for granted
     LetScope lets_;                             ///< inside of the loop
     Scope<Interval> inner_;                     ///< loops inside
