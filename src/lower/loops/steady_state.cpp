@@ -318,6 +318,7 @@ private:
         const Expr min = lets_.expand(op->min), extent = lets_.expand(op->extent);
         const bool known = min.defined() && extent.defined();
         inner_.push(op->name, known ? Interval(min, min + extent - 1) : Interval::everything());
+        const ScopedBinding<> thread(is_gpu(op->for_type), threads_, op->name);
         (*this)(op->body);
         inner_.pop(op->name);
         std::swap(seen_, outer_seen);
@@ -400,8 +401,7 @@ private:
             unsolved.insert(choice);
             return;
         }
-        // What hangs on threads alone is a matter of the block, as loops over threads are not split.
-        if (is_block_ && !uses_var(expanded, var_) && is_pure(expanded)) {
+        if (is_block_ && !uses_var(expanded, var_) && hangs_on_threads(expanded)) {
             expanded = over_inner_loops(expanded);
         }
         if (!uses_var(expanded, var_)) {
@@ -452,6 +452,19 @@ private:
                 return name != var_ && !inner_.contains(name);
             });
         });
+    }
+
+    /// Loops over threads are not split, so what is likely in them is a matter of the block; other loops inside have
+    /// steady states of their own.
+    bool hangs_on_threads(const Expr &condition) const {
+        if (!is_pure(condition)) {
+            return false;
+        }
+        bool serial = false;
+        inner_.for_each([&](const std::string &name, const Interval &) {
+            serial = serial || (!threads_.contains(name) && uses_var(condition, name));
+        });
+        return !serial;
     }
 
     Solution solve(const Expr &condition) const {
@@ -514,6 +527,7 @@ private:
     std::map<Choice, std::set<Choice>> needs_;  ///< all that a condition takes for granted
     LetScope lets_;                             ///< inside of the loop
     Scope<Interval> inner_;                     ///< loops inside
+    Scope<> threads_;                           ///< those of them that are over threads
     std::unordered_set<const ExprNode *> seen_;
 };
 

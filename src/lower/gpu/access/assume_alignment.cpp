@@ -19,6 +19,7 @@
 #include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/gpu/access/join_stores.h"
 #include "lower/gpu/access/polynomial.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
@@ -208,13 +209,15 @@ private:
         }
         needs_ = Needs();
         work_ = saved_ = 0;
-        walk(op, Mode::Gather);
+        const Stmt joined = join_all_stores(op, ctx_);
+        const For *candidate = joined.as<For>();
+        walk(candidate, Mode::Gather);
         const bool pays = saved_ > 0 && work_ / saved_ < much_work;
         const Expr condition = pays ? needs_.condition() : const_false();
         if (is_const_zero(condition)) {
             return op;
         }
-        const Stmt aligned = walk(op, Mode::Tell);
+        const Stmt aligned = walk(candidate, Mode::Tell);
         return is_const_one(condition) ? aligned : IfThenElse::make(condition, aligned, op);
     }
 

@@ -26,6 +26,8 @@ namespace calotype::internal {
 /// whole launch, the sum has to be a multiple. Indices that are anything else (the minimum of two,
 /// say) stay as they are: block loops that are partitioned have few of them.
 ///
+/// In the version of which more is known stores of neighbours are joined (join_stores.h) where that makes them one access.
+///
 /// A kernel that computes hundreds of operations for each access that this would save stays one: its code is large,
 /// and compiled twice.
 ///

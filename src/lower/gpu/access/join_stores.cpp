@@ -12,6 +12,7 @@
 #include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/gpu/access/wide_access.h"
+#include "lower/gpu/host/device_alignment.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -69,6 +70,10 @@ void flatten(const Stmt &s, std::vector<Stmt> &result) {
 }
 
 class StoreJoiner : public StmtMutator {
+public:
+    StoreJoiner(const LowerContext &ctx, bool everywhere) : ctx_(ctx), everywhere_(everywhere) {
+    }
+
 private:
     using Mutator::visit;
 
@@ -84,7 +89,9 @@ private:
     }
 
     Stmt visit(const Allocate *op) override {
-        const ScopedBinding<> own(in_kernel_ && !is_gpu_shared(op->memory_type), own_, op->name);
+        const bool own = in_kernel_ && !is_gpu_shared(op->memory_type);
+        const ScopedBinding<> is_own(own, own_, op->name);
+        const ScopedBinding<> begins(!own && has_runtime_device_memory(op), made_here_, op->name);
         return StmtMutator::visit(op);
     }
 
@@ -164,10 +171,17 @@ private:
         });
     }
 
-    static bool is_one_access(const std::vector<Part> &parts, int lanes) {
-        const Alignment known = parts.front().store->alignment;
-        const bool misses = known.modulus % lanes == 0 && known.remainder % lanes != 0;
-        return (lanes & (lanes - 1)) == 0 && !misses;
+    bool is_one_access(const std::vector<Part> &parts, int lanes) const {
+        const Store *first = parts.front().store;
+        const bool is_known = first->alignment.modulus % lanes == 0;
+        if ((lanes & (lanes - 1)) != 0 || (is_known && first->alignment.remainder % lanes != 0)) {
+            return false;
+        }
+        const Type t = first->value.type();
+        return everywhere_ ||
+               (is_known &&
+                (made_here_.contains(first->name) ||
+                 promised_alignment(ctx_, first->name, t).modulus % (lanes * t.bytes()) == 0));
     }
 
     static Stmt joined(const std::vector<Part> &parts) {
@@ -190,14 +204,21 @@ private:
         return s;
     }
 
+    const LowerContext &ctx_;
+    const bool everywhere_;
     bool in_kernel_ = false;
-    Scope<> own_;  ///< storage of a thread
+    Scope<> own_;        ///< storage of a thread
+    Scope<> made_here_;  ///< storage that begins at a multiple of all vectors
 };
 
 }  // namespace
 
-Stmt join_stores(const Stmt &s, LowerContext &) {
-    return StoreJoiner().mutate(s);
+Stmt join_stores(const Stmt &s, LowerContext &ctx) {
+    return StoreJoiner(ctx, false).mutate(s);
+}
+
+Stmt join_all_stores(const For *kernel, const LowerContext &ctx) {
+    return StoreJoiner(ctx, true).mutate(Stmt(kernel));
 }
 
 }  // namespace calotype::internal
