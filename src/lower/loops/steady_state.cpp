@@ -427,11 +427,14 @@ private:
 
     /// Whether what a condition reads may be read in front of the loop: from inputs, which no iteration writes, at places
     /// that do not depend on the iteration (is_outside). Where conditions say something of anything but the iteration,
-    /// bounds inference may have taken it for granted of the place, and the read stays under them.
+    /// bounds inference may have taken it for granted of the place, and the read stays under them. What a kernel reads is
+    /// on the device, and is not read around it.
     bool reads_move(const Expr &condition) {
+        const bool is_around_kernels = !threads_.empty() && !is_gpu(loop_->for_type);
         return !contains<Load>(condition, [&](const Load *op) {
-            return !op->symbol.defined() || !is_trivially_true(op->predicate) ||
-                   !op->type.is_scalar() || !is_unwritten(op->name) || is_guarded();
+            return is_around_kernels || !op->symbol.defined() ||
+                   !is_trivially_true(op->predicate) || !op->type.is_scalar() ||
+                   !is_unwritten(op->name) || is_guarded();
         });
     }
 
