@@ -39,7 +39,8 @@ namespace calotype::internal {
 ///
 /// A parallel loop stays one loop, with the two versions under a condition; so do the block loops of a
 /// kernel, innermost of all, where a block chooses as a whole: what is likely in a loop over its threads
-/// is asked of all of them. likely_if_innermost counts in loops without loops inside, and in block loops.
+/// or in a short one is asked of all iterations. likely_if_innermost counts in loops without loops inside, and in
+/// block loops.
 /// Loops marked Partition::Never are left alone; for one marked Always it is a CompileError if
 /// there is nothing to split off.
 ///

@@ -215,6 +215,9 @@ private:
     int count_ = 0;
 };
 
+/// Of loops that a block decides for as a whole.
+constexpr int64_t few_iterations = 16;
+
 /// A condition with what it reads taken out, of which bounds inference knows nothing.
 class WithoutReads : public GraphMutator {
     using GraphMutator::visit;
@@ -318,7 +321,11 @@ private:
         const Expr min = lets_.expand(op->min), extent = lets_.expand(op->extent);
         const bool known = min.defined() && extent.defined();
         inner_.push(op->name, known ? Interval(min, min + extent - 1) : Interval::everything());
+        const std::optional<int64_t> iterations = as_const_int(op->extent);
+        const bool is_short = iterations && *iterations <= few_iterations;
         const ScopedBinding<> thread(is_gpu(op->for_type), threads_, op->name);
+        const ScopedBinding<> by_block(is_gpu(op->for_type) || is_short, decided_by_block_,
+                                       op->name);
         (*this)(op->body);
         inner_.pop(op->name);
         std::swap(seen_, outer_seen);
@@ -401,7 +408,7 @@ private:
             unsolved.insert(choice);
             return;
         }
-        if (is_block_ && !uses_var(expanded, var_) && hangs_on_threads(expanded)) {
+        if (is_block_ && !uses_var(expanded, var_) && is_for_block(expanded)) {
             expanded = over_inner_loops(expanded);
         }
         if (!uses_var(expanded, var_)) {
@@ -457,17 +464,17 @@ private:
         });
     }
 
-    /// Loops over threads are not split, so what is likely in them is a matter of the block; other loops inside have
-    /// steady states of their own.
-    bool hangs_on_threads(const Expr &condition) const {
+    /// What is likely in a loop over threads, which is not split, is a matter of the block; so it is in short loops of a
+    /// thread, as over the offsets of a search: steady states of their own would be code that shares its registers.
+    bool is_for_block(const Expr &condition) const {
         if (!is_pure(condition)) {
             return false;
         }
-        bool serial = false;
+        bool other = false;
         inner_.for_each([&](const std::string &name, const Interval &) {
-            serial = serial || (!threads_.contains(name) && uses_var(condition, name));
+            other = other || (!decided_by_block_.contains(name) && uses_var(condition, name));
         });
-        return !serial;
+        return !other;
     }
 
     Solution solve(const Expr &condition) const {
@@ -531,6 +538,8 @@ private:
     LetScope lets_;                             ///< inside of the loop
     Scope<Interval> inner_;                     ///< loops inside
     Scope<> threads_;                           ///< those of them that are over threads
+    Scope<>
+        decided_by_block_;  ///< those of them that have no steady states of their own in a kernel
     std::unordered_set<const ExprNode *> seen_;
 };
 

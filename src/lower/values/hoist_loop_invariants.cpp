@@ -149,10 +149,9 @@ Expr sum_of(std::vector<Term> terms) {
 /// Names the parts of a loop's body that are the same in all iterations.
 class Hoist : public Mutator {
 public:
-    Hoist(const For *loop, bool has_kernels, bool in_kernel, LowerContext &ctx)
-        : in_kernel_(in_kernel), loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))),
-          has_kernels_(has_kernels), reads_(loop),
-          reads_move_(reads_.feed_functions() && !has_kernels), not_outside_(bound_),
+    Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
+        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), has_kernels_(has_kernels),
+          reads_(loop), reads_move_(reads_.feed_functions() && !has_kernels), not_outside_(bound_),
           is_total_(not_outside_, has_kernels), can_move_(bound_, has_kernels, &reads_) {
     }
 
@@ -194,9 +193,8 @@ private:
         return moves ? lift(e) : is_index_sum(e) ? regrouped(e) : Mutator::mutate(e);
     }
 
-    /// Not in kernels: there each value more is a register of every thread.
-    bool is_index_sum(const Expr &e) const {
-        return !in_kernel_ && !has_kernels_ && e.type() == Int(32) && (e.as<Add>() || e.as<Sub>());
+    static bool is_index_sum(const Expr &e) {
+        return e.type() == Int(32) && (e.as<Add>() || e.as<Sub>());
     }
 
     struct Sum {
@@ -360,7 +358,6 @@ private:
         return Variable::make(e.type(), known->second);
     }
 
-    const bool in_kernel_;
     const For *loop_;
     LowerContext &ctx_;
     const std::set<std::string> bound_;
@@ -395,7 +392,7 @@ private:
         blocks_ -= is_block;
         has_kernels_ = (has_kernels_ || is_block) && blocks_ == 0;
         const bool stays = is_gpu(op->for_type) && (blocks_ > 0 || !is_block);
-        const Stmt hoisted = stays ? s : Hoist(s.as<For>(), has_kernels_, blocks_ > 0, ctx_).run();
+        const Stmt hoisted = stays ? s : Hoist(s.as<For>(), has_kernels_, ctx_).run();
         has_kernels_ = has_kernels_ || had_kernels;
         return hoisted;
     }

@@ -15,8 +15,7 @@ namespace calotype::internal {
 ///     }                                          f[x] = g[x.invariant + x]
 ///                                              }
 ///
-/// Of a sum the parts that move are one value: `x + a*b - c` is `x.invariant + x`, with `x.invariant = a*b - c`; in
-/// kernels each as it is written, as every value is a register of every thread.
+/// Of a sum the parts that move are one value: `x + a*b - c` is `x.invariant + x`, with `x.invariant = a*b - c`.
 ///
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
 /// Loads stay, as the compiler behind this one moves those that it can; so do vectors that are broadcasts or ramps of
