@@ -338,20 +338,16 @@ private:
         (*this)(op->condition);
         under(op->condition, [&] {
             (*this)(op->then_case);
-            if (op->else_case.defined()) {
-                (*this)(op->else_case);
-            }
+            (*this)(op->else_case);
         });
     }
 
-    /// What is seen under a condition is seen anew.
+    /// An expression that is seen again under other conditions keeps its answer: where it was seen first, bounds
+    /// inference had to allow for what it reads.
     void under(const Expr &condition, const std::function<void()> &visit_part) {
-        std::unordered_set<const ExprNode *> outer_seen;
-        std::swap(seen_, outer_seen);
         guards_.push_back(lets_.expand(condition));
         visit_part();
         guards_.pop_back();
-        std::swap(seen_, outer_seen);
     }
 
     void visit(const Select *op) override {
@@ -538,8 +534,7 @@ private:
     LetScope lets_;                             ///< inside of the loop
     Scope<Interval> inner_;                     ///< loops inside
     Scope<> threads_;                           ///< those of them that are over threads
-    Scope<>
-        decided_by_block_;  ///< those of them that have no steady states of their own in a kernel
+    Scope<> decided_by_block_;                  ///< those of them that a block decides for
     std::unordered_set<const ExprNode *> seen_;
 };
 

@@ -190,7 +190,14 @@ private:
         // No kernel takes vectors from the host.
         const bool moves =
             is_work(e) && (e.type().is_scalar() || (!has_kernels_ && is_costly(e))) && can_move(e);
-        return moves ? lift(e) : is_index_sum(e) ? regrouped(e) : Mutator::mutate(e);
+        if (moves) {
+            return lift(e);
+        }
+        // A sum is looked at once, as a whole.
+        const bool is_part = std::exchange(in_sum_, is_index_sum(e));
+        const Expr result = in_sum_ && !is_part ? regrouped(e) : Mutator::mutate(e);
+        in_sum_ = is_part;
+        return result;
     }
 
     static bool is_index_sum(const Expr &e) {
@@ -368,6 +375,7 @@ private:
     /// a statement when it is come to: into all that follows a let, it would be once for each let.
     std::map<std::string, Expr> known_;
     bool in_expression_ = false;
+    bool in_sum_ = false;     ///< around the expression
     const bool has_kernels_;  ///< in the loop, as wholes
     const LoopReads reads_;
     bool reads_move_;                    ///< of what is come to in each iteration

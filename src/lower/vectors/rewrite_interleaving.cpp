@@ -15,6 +15,7 @@
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/statements_of.h"
 #include "lower/vectors/strided_index.h"
 
 namespace calotype::internal {
@@ -161,13 +162,10 @@ private:
     }
 
     Stmt visit(const Block *op) override {
-        std::vector<Stmt> statements;
-        Stmt rest = op;
-        while (const Block *block = rest.as<Block>()) {
-            statements.push_back(mutate(block->first));
-            rest = block->rest;
+        std::vector<Stmt> statements = statements_of(op);
+        for (Stmt &s : statements) {
+            s = mutate(s);
         }
-        statements.push_back(mutate(rest));
         for (size_t i = 0; i < statements.size(); i++) {
             merge_from(statements, i);
         }

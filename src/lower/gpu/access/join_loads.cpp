@@ -17,6 +17,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
+#include "lower/gpu/access/kernel_mutator.h"
 #include "lower/gpu/access/wide_access.h"
 #include "support/scope.h"
 
@@ -147,7 +148,7 @@ private:
     std::map<KeyLess::Key, Window, KeyLess> windows_;
 };
 
-class LoadJoiner : public Mutator {
+class LoadJoiner : public KernelMutator {
 public:
     explicit LoadJoiner(LowerContext &ctx) : ctx_(ctx) {
     }
@@ -162,27 +163,7 @@ public:
     }
 
 private:
-    using Mutator::visit;
-
-    Stmt visit(const For *op) override {
-        const bool kernel = op->for_type == ForType::GPUBlock && !in_kernel_;
-        if (kernel && op->device_api != DeviceAPI::CUDA) {
-            return op;
-        }
-        in_kernel_ |= kernel;
-        const Stmt s = with(op, &For::body, mutate(op->body));
-        in_kernel_ = in_kernel_ && !kernel;
-        return s;
-    }
-
-    Stmt visit(const Allocate *op) override {
-        const ScopedBinding<> own(in_kernel_ && !is_gpu_shared(op->memory_type), own_, op->name);
-        return Mutator::visit(op);
-    }
-
-    Stmt visit(const Atomic *op) override {
-        return op;
-    }
+    using KernelMutator::visit;
 
     Expr joined(const Expr &e) {
         Gather gather(own_);
@@ -289,9 +270,7 @@ private:
     }
 
     LowerContext &ctx_;
-    bool in_kernel_ = false;
     bool inside_ = false;  ///< an expression whose loads were gathered
-    Scope<> own_;          ///< storage of a thread
     std::map<const Load *, Expr> joined_;
 };
 

@@ -2,18 +2,19 @@
 #include "lower/gpu/access/join_stores.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "arith/simplify.h"
 #include "ir/equality.h"
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "lower/gpu/access/kernel_mutator.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
-#include "support/scope.h"
+#include "lower/statements_of.h"
 
 namespace calotype::internal {
 
@@ -60,55 +61,57 @@ bool reads(const Part &part, const std::string &buffer) {
                        [&](const LetStmt *let) { return uses_buffer(let->value, buffer); });
 }
 
-void flatten(const Stmt &s, std::vector<Stmt> &result) {
-    if (const Block *both = s.as<Block>()) {
-        flatten(both->first, result);
-        flatten(both->rest, result);
-    } else {
-        result.push_back(s);
-    }
+bool mentions(const Part &part, const std::string &name) {
+    return uses_var(Stmt(part.store), name) ||
+           std::any_of(part.lets.begin(), part.lets.end(), [&](const LetStmt *let) {
+               return let->name == name || uses_var(let->value, name);
+           });
 }
 
-class StoreJoiner : public StmtMutator {
+/// Whether the names of their lets mean one thing where all lets stand before both stores.
+bool are_apart(const Part &before, const Part &after) {
+    return std::none_of(before.lets.begin(), before.lets.end(),
+                        [&](const LetStmt *let) { return mentions(after, let->name); }) &&
+           std::none_of(after.lets.begin(), after.lets.end(), [&](const LetStmt *let) {
+               return uses_var(Stmt(before.store), let->name);
+           });
+}
+
+/// Of a sequence of statements; none of those that cannot be joined.
+using Parts = std::vector<std::optional<Part>>;
+
+class StoreJoiner : public KernelMutator {
 public:
     StoreJoiner(const LowerContext &ctx, bool everywhere) : ctx_(ctx), everywhere_(everywhere) {
     }
 
-private:
-    using Mutator::visit;
-
-    Stmt visit(const For *op) override {
-        const bool kernel = op->for_type == ForType::GPUBlock && !in_kernel_;
-        if (kernel && op->device_api != DeviceAPI::CUDA) {
-            return op;
-        }
-        in_kernel_ |= kernel;
-        const Stmt s = StmtMutator::visit(op);
-        in_kernel_ = in_kernel_ && !kernel;
-        return s;
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
     }
+
+private:
+    using KernelMutator::visit;
 
     Stmt visit(const Allocate *op) override {
-        const bool own = in_kernel_ && !is_gpu_shared(op->memory_type);
-        const ScopedBinding<> is_own(own, own_, op->name);
-        const ScopedBinding<> begins(!own && has_runtime_device_memory(op), made_here_, op->name);
-        return StmtMutator::visit(op);
-    }
-
-    Stmt visit(const Atomic *op) override {
-        return op;
+        const bool begins =
+            (!in_kernel_ || is_gpu_shared(op->memory_type)) && has_runtime_device_memory(op);
+        const ScopedBinding<> at_multiple(begins, made_here_, op->name);
+        return KernelMutator::visit(op);
     }
 
     Stmt visit(const Block *op) override {
         if (!in_kernel_) {
-            return StmtMutator::visit(op);
+            return KernelMutator::visit(op);
         }
-        std::vector<Stmt> all, result;
-        flatten(op, all);
+        const std::vector<Stmt> all = statements_of(op);
+        Parts parts;
+        std::transform(all.begin(), all.end(), std::back_inserter(parts), part_of);
+        std::vector<Stmt> result;
         for (size_t i = 0; i < all.size();) {
-            const std::vector<Part> parts = neighbours(all, i);
-            result.push_back(parts.size() > 1 ? joined(parts) : mutate(all[i]));
-            i += std::max<size_t>(parts.size(), 1);
+            const size_t n = count_joined(parts, i);
+            result.push_back(n > 1 ? joined(parts, i, n) : mutate(all[i]));
+            i += n;
         }
         const bool same = result.size() == all.size() &&
                           std::equal(all.begin(), all.end(), result.begin(),
@@ -116,63 +119,35 @@ private:
         return same ? Stmt(op) : Block::make(result);
     }
 
-    /// Parts from `begin` on that one access can store.
-    std::vector<Part> neighbours(const std::vector<Stmt> &all, size_t begin) const {
-        std::vector<Part> parts;
-        size_t joined = 0;
+    /// How many parts from `begin` on one access can store, or 1.
+    size_t count_joined(const Parts &parts, size_t begin) const {
+        size_t result = 1;
         int lanes = 0;
-        for (size_t i = begin; i < all.size(); i++) {
-            std::optional<Part> part = part_of(all[i]);
-            if (!part || !follows(*part, parts, lanes)) {
-                break;
-            }
-            lanes += part->lanes();
-            parts.push_back(std::move(*part));
-            joined = is_one_access(parts, lanes) ? parts.size() : joined;
+        for (size_t i = begin; i < parts.size() && follows(parts, begin, i, lanes); i++) {
+            lanes += parts[i]->lanes();
+            result = is_one_access(parts[begin]->store, lanes) ? i - begin + 1 : result;
         }
-        parts.resize(joined);
-        return parts;
+        return result;
     }
 
-    bool follows(const Part &part, const std::vector<Part> &before, int lanes) const {
-        const Store *store = part.store;
-        if (own_.contains(store->name) || reads(part, store->name) ||
-            (lanes + part.lanes()) * store->value.type().bytes() > max_access_bytes) {
+    /// Whether part i can be stored with those from `begin` on, which have as many lanes.
+    bool follows(const Parts &parts, size_t begin, size_t i, int lanes) const {
+        if (!parts[i]) {
             return false;
         }
-        if (before.empty()) {
-            return true;
-        }
-        const Store *first = before.front().store;
-        return store->name == first->name && store->is_streaming == first->is_streaming &&
-               store->value.type().element_of() == first->value.type().element_of() &&
-               binds_other_names(part, before) &&
-               is_const(simplify(part.first - before.front().first), lanes);
+        const Part &first = *parts[begin], &part = *parts[i];
+        const Store *store = part.store;
+        return !own_.contains(store->name) && !reads(part, store->name) &&
+               (lanes + part.lanes()) * store->value.type().bytes() <= max_access_bytes &&
+               store->name == first.store->name &&
+               store->is_streaming == first.store->is_streaming &&
+               store->value.type().element_of() == first.store->value.type().element_of() &&
+               std::all_of(parts.begin() + begin, parts.begin() + i,
+                           [&](const auto &before) { return are_apart(*before, part); }) &&
+               is_const(simplify(part.first - first.first), lanes);
     }
 
-    /// Names of lets mean one thing where all lets stand before all stores.
-    static bool binds_other_names(const Part &part, const std::vector<Part> &before) {
-        for (const LetStmt *let : part.lets) {
-            for (const Part &other : before) {
-                for (const LetStmt *bound : other.lets) {
-                    if (bound->name == let->name || uses_var(let->value, bound->name)) {
-                        return false;
-                    }
-                }
-                if (uses_var(Stmt(other.store), let->name)) {
-                    return false;
-                }
-            }
-        }
-        return std::none_of(before.begin(), before.end(), [&](const Part &other) {
-            return std::any_of(other.lets.begin(), other.lets.end(), [&](const LetStmt *bound) {
-                return uses_var(Stmt(part.store), bound->name);
-            });
-        });
-    }
-
-    bool is_one_access(const std::vector<Part> &parts, int lanes) const {
-        const Store *first = parts.front().store;
+    bool is_one_access(const Store *first, int lanes) const {
         const bool is_known = first->alignment.modulus % lanes == 0;
         if ((lanes & (lanes - 1)) != 0 || (is_known && first->alignment.remainder % lanes != 0)) {
             return false;
@@ -184,21 +159,21 @@ private:
                  promised_alignment(ctx_, first->name, t).modulus % (lanes * t.bytes()) == 0));
     }
 
-    static Stmt joined(const std::vector<Part> &parts) {
+    static Stmt joined(const Parts &parts, size_t begin, size_t n) {
         std::vector<Expr> values;
         int lanes = 0;
-        for (const Part &part : parts) {
-            values.push_back(part.store->value);
-            lanes += part.lanes();
+        for (size_t i = begin; i < begin + n; i++) {
+            values.push_back(parts[i]->store->value);
+            lanes += parts[i]->lanes();
         }
-        const Store *like = parts.front().store;
+        const Store *like = parts[begin]->store;
         const Expr first = first_of_neighbours(like->index);
         Stmt s = with(like, &Store::value, Shuffle::make_concat(values), &Store::index,
                       Ramp::make(first, make_one(first.type()), lanes), &Store::predicate,
                       const_true(lanes));
-        for (size_t i = parts.size(); i-- > 0;) {
-            for (size_t k = parts[i].lets.size(); k-- > 0;) {
-                s = LetStmt::make(parts[i].lets[k]->name, parts[i].lets[k]->value, s);
+        for (size_t i = begin + n; i-- > begin;) {
+            for (size_t k = parts[i]->lets.size(); k-- > 0;) {
+                s = LetStmt::make(parts[i]->lets[k]->name, parts[i]->lets[k]->value, s);
             }
         }
         return s;
@@ -206,8 +181,6 @@ private:
 
     const LowerContext &ctx_;
     const bool everywhere_;
-    bool in_kernel_ = false;
-    Scope<> own_;        ///< storage of a thread
     Scope<> made_here_;  ///< storage that begins at a multiple of all vectors
 };
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/host/device_alignment.h"
 
+#include "ir/equality.h"
 #include "ir/expr_nodes.h"
 #include "pipeline/parameter.h"
 
 namespace calotype::internal {
 
+Expr no_host_memory() {
+    return Call::make(Handle(), Intrinsic::make_struct, {});
+}
+
 bool has_runtime_device_memory(const Allocate *op) {
-    const Call *given = op->new_expr.defined() ? op->new_expr.as<Call>() : nullptr;
-    const bool is_null =
-        given && given->is_intrinsic(Intrinsic::make_struct) && given->args.empty();
-    return !op->new_expr.defined() || is_null;
+    return !op->new_expr.defined() || equal(op->new_expr, no_host_memory());
 }
 
 Alignment promised_alignment(const LowerContext &ctx, const std::string &buffer, Type t) {

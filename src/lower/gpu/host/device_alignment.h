@@ -13,9 +13,12 @@ namespace calotype::internal {
 /// Of memory that the runtime makes.
 constexpr int device_memory_alignment = 128;
 
+/// The memory on the host of storage that only kernels touch: none.
+Expr no_host_memory();
+
 /// True if the runtime makes what storage of the pipeline has on the device, so that its address there is a multiple of
 /// device_memory_alignment: not if the memory is somebody else's (a cache's, say). Storage without memory on the host
-/// (inject_device_copies) is among it.
+/// is among it.
 bool has_runtime_device_memory(const Allocate *op);
 
 /// Of the address on the device, in bytes, of an input or output: what its user promised of the

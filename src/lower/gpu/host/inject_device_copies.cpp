@@ -21,6 +21,7 @@
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/buffer_usage.h"
+#include "lower/gpu/host/device_alignment.h"
 #include "lower/gpu/host/device_calls.h"
 #include "lower/gpu/host/repeated_marks.h"
 #include "lower/names.h"
@@ -405,9 +406,8 @@ private:
         if (!is_on_device_alone(usage->second)) {
             return with(op, &Allocate::body, body);
         }
-        const Expr null = Call::make(Handle(), Intrinsic::make_struct, {});
         return Allocate::make(op->name, op->type, MemoryType::Heap, op->extents, op->condition,
-                              body, null);
+                              body, no_host_memory());
     }
 
     /// Its memory on the host is the cache's, filled or not; what the lookup has found is newer
