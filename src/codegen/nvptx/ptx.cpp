@@ -13,6 +13,7 @@
 #include "codegen/llvm/opaque_choices.h"
 #include "codegen/nvptx/faults/llvm_faults.h"
 #include "codegen/nvptx/faults/ptxas_faults.h"
+#include "codegen/nvptx/signed_loads.h"
 #include "codegen/short_loops.h"
 #include "support/error.h"
 
@@ -109,6 +110,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
 std::string PtxWriter::text(llvm::Module &module) const {
     avoid_ptxas_faults(module);
     avoid_llvm_faults(module);
+    extend_signs_in_loads(module);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

@@ -28,6 +28,20 @@ std::set<std::string> names_bound_in(const Stmt &s) {
     return {names.begin(), names.end()};
 }
 
+/// Names that do not mean one value wherever they stand in it.
+std::set<std::string> ambiguous_names(const Stmt &s) {
+    std::set<std::string> seen, result;
+    for (const std::string &name : free_variables(s)) {
+        seen.insert(name);
+    }
+    for (const std::string &name : bound_names(s)) {
+        if (!seen.insert(name).second) {
+            result.insert(name);
+        }
+    }
+    return result;
+}
+
 /// Of one node, whatever its operands: what moving gains something for.
 bool is_work(const Expr &e) {
     switch (e.kind()) {
@@ -150,8 +164,9 @@ Expr sum_of(std::vector<Term> terms) {
 class Hoist : public Mutator {
 public:
     Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
-        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), has_kernels_(has_kernels),
-          reads_(loop), reads_move_(reads_.feed_functions() && !has_kernels), not_outside_(bound_),
+        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))),
+          ambiguous_(ambiguous_names(Stmt(loop))), has_kernels_(has_kernels), reads_(loop),
+          reads_move_(reads_.feed_functions() && !has_kernels), not_outside_(bound_),
           is_total_(not_outside_, has_kernels), can_move_(bound_, has_kernels, &reads_) {
     }
 
@@ -227,11 +242,43 @@ private:
         }
     }
 
+    /// What lets around call parts of the sum, unless they are sums of many parts that stay. Two ways to write a sum, with
+    /// and without a let, thereby become one: LLVM does not see that they are equal where a value of theirs is from outside.
+    void look_through_lets(Sum &sum) {
+        constexpr size_t most_parts = 2;
+        const std::vector<Term> staying = std::exchange(sum.staying, {});
+        for (const Term &t : staying) {
+            const Variable *let = t.value.as<Variable>();
+            const auto known = let ? sums_.find(let->name) : sums_.end();
+            Sum parts;
+            if (known != sums_.end()) {
+                add_terms(known->second, t.is_negative, parts);
+            }
+            if (parts.staying.empty() || parts.staying.size() > most_parts) {
+                parts = {{}, {t}, {}};
+            }
+            append(parts.moving, sum.moving);
+            append(parts.staying, sum.staying);
+            append(parts.constant, sum.constant);
+        }
+    }
+
+    bool uses_ambiguous(const Expr &e) const {
+        return !ambiguous_.empty() && uses_any_var(e, {ambiguous_.begin(), ambiguous_.end()});
+    }
+
+    static void append(const std::vector<Term> &terms, std::vector<Term> &to) {
+        to.insert(to.end(), terms.begin(), terms.end());
+    }
+
     /// What moves of a sum moves as one value: of x + a - b, a - b. It comes first, as LLVM's loop strength reduction makes
     /// pointers of such sums. Constants come last, where addresses hold them.
     Expr regrouped(const Expr &e) {
         Sum sum;
         add_terms(e, false, sum);
+        if (!sum.moving.empty()) {
+            look_through_lets(sum);
+        }
         if (sum.moving.size() < 2) {
             return Mutator::mutate(e);
         }
@@ -284,6 +331,9 @@ private:
     Stmt visit(const LetStmt *op) override {
         const Expr value = mutate(op->value);
         const bool is_known = is_known_outside(value);
+        if (is_index_sum(value) && !ambiguous_.count(op->name) && !uses_ambiguous(value)) {
+            sums_[op->name] = value;
+        }
         const Stmt body = with_meaning(op->name, is_known ? value : Expr(), op->body);
         if (is_known) {
             return body;
@@ -368,12 +418,14 @@ private:
     const For *loop_;
     LowerContext &ctx_;
     const std::set<std::string> bound_;
+    const std::set<std::string> ambiguous_;
     std::vector<Named> lifted_;
     std::vector<Named> reading_;  ///< from memory, which only a loop that runs at all may do
     std::map<Expr, std::string, ExprDeepLess> names_;  ///< of what is lifted
     /// Lets whose values are names of the outside or constants. They are put into each expression of
     /// a statement when it is come to: into all that follows a let, it would be once for each let.
     std::map<std::string, Expr> known_;
+    std::unordered_map<std::string, Expr> sums_;  ///< that lets name
     bool in_expression_ = false;
     bool in_sum_ = false;     ///< around the expression
     const bool has_kernels_;  ///< in the loop, as wholes

@@ -15,7 +15,9 @@ namespace calotype::internal {
 ///     }                                          f[x] = g[x.invariant + x]
 ///                                              }
 ///
-/// Of a sum the parts that move are one value: `x + a*b - c` is `x.invariant + x`, with `x.invariant = a*b - c`.
+/// Of a sum the parts that move are one value: `x + a*b - c` is `x.invariant + x`, with `x.invariant = a*b - c`. A part
+/// that a let has named is taken as it stands there, so that equal sums stay equal however they are written: the values
+/// that move out of a kernel are parameters of it, of which the compiler behind this one cannot know how they are related.
 ///
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
 /// Loads stay, as the compiler behind this one moves those that it can; so do vectors that are broadcasts or ramps of

@@ -42,6 +42,40 @@ TEST(Ptx, HasIndicesBoundsOfTheBlockAndReadOnlyLoads) {
     EXPECT_EQ(count(ptx, "cvt.s64"), 0);
 }
 
+// Of bytes and words, whatever they become, at any distance from a place.
+TEST(Ptx, LoadsExtendSigns) {
+    struct Case {
+        std::string value;
+        Type from, to;
+        std::string load;
+    };
+    const std::vector<Case> cases = {
+        {"int32(src[t]:int8)", Int(8), Int(32), "ld.global.nc.s8"},
+        {"int32(src[t + 3]:int8) * int32(src[t - 5]:int8)", Int(8), Int(32), "ld.global.nc.s8"},
+        {"int64(src[t]:int16)", Int(16), Int(64), "ld.global.nc.s16"},
+        {"int16(src[t]:int8) * (int16)3", Int(8), Int(16), "ld.global.nc.s8"},
+        {"float32(src[t]:int8)", Int(8), Float(32), "ld.global.nc.s8"},
+        {"float64(src[t]:int16)", Int(16), Float(64), "ld.global.nc.s16"},
+    };
+    for (const Case &c : cases) {
+        const std::string ptx = checked_ptx(pointwise(c.value, c.from, c.to));
+        EXPECT_EQ(count(ptx, c.load), count(c.value, "src")) << ptx;
+        EXPECT_EQ(count(ptx, "ld.global.nc.u"), 0) << ptx;
+        EXPECT_EQ(count(ptx, "cvt.s32.s8") + count(ptx, "cvt.s16.s8") + count(ptx, "cvt.s32.s16"),
+                  0)
+            << ptx;
+    }
+    // What is written as well, or used as it is, is loaded as before.
+    EXPECT_EQ(
+        count(checked_ptx(pointwise("src[t]:int8 + (int8)1", Int(8), Int(8))), "ld.global.nc.s8"),
+        0);
+    const std::string written =
+        checked_ptx(kernel("let t = gpu_thread_index(0)\n out[t] = int16(out[t + 1]:int16) + "
+                           "int16(int32(out[t]:int16) / 3)",
+                           {output("out", Int(16))}));
+    EXPECT_EQ(count(written, ".nc."), 0) << written;
+}
+
 // A register holds one element: there are no vectors whose lanes would have to be divided together.
 TEST(Ptx, DividesTheElementsOfVectorsAsIntegers) {
     const auto divided_by = [](const std::string &divisor) {
