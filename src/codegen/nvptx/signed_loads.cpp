@@ -63,8 +63,9 @@ void replace(llvm::LoadInst &load) {
     for (llvm::User *user : llvm::make_early_inc_range(load.users())) {
         auto *use = llvm::cast<llvm::Instruction>(user);
         b.SetInsertPoint(use);
-        llvm::Value *same = llvm::isa<llvm::SIToFPInst>(use) ? b.CreateSIToFP(value, use->getType())
-                                                             : b.CreateSExtOrTrunc(value, use->getType());
+        llvm::Value *same = llvm::isa<llvm::SIToFPInst>(use)
+                                ? b.CreateSIToFP(value, use->getType())
+                                : b.CreateSExtOrTrunc(value, use->getType());
         use->replaceAllUsesWith(same);
         use->eraseFromParent();
     }
