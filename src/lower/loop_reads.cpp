@@ -150,7 +150,8 @@ private:
 
 LoopReads::LoopReads(const For *loop) {
     const Effects effects(loop->body, written_);
-    if (!effects.are_stores_alone() || !effects.have_function() || is_gpu(loop->for_type)) {
+    stores_are_all_ = effects.are_stores_alone();
+    if (!stores_are_all_ || !effects.have_function() || is_gpu(loop->for_type)) {
         return;
     }
     const std::vector<std::string> names = bound_names(Stmt(loop));

@@ -19,6 +19,10 @@ public:
     bool feed_functions() const {
         return feed_functions_;
     }
+    /// Nothing in the loop has effects but its stores.
+    bool stores_are_all() const {
+        return stores_are_all_;
+    }
     /// Storage that the loop neither has of its own nor writes.
     bool is_unwritten(const std::string &buffer) const {
         return !written_.count(buffer) && !bound_.count(buffer);
@@ -27,6 +31,7 @@ public:
 private:
     std::set<std::string> bound_;    ///< names whose meaning the loop gives
     std::set<std::string> written_;  ///< buffers
+    bool stores_are_all_ = false;
     bool feed_functions_ = false;
 };
 

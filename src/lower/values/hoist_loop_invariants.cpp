@@ -263,8 +263,15 @@ private:
         }
     }
 
-    bool uses_ambiguous(const Expr &e) const {
-        return !ambiguous_.empty() && uses_any_var(e, {ambiguous_.begin(), ambiguous_.end()});
+    /// Means the same wherever its names are known: no store is in between that changes what it reads.
+    bool is_same_later(const Expr &e) {
+        const std::set<std::string> names = names_used(e);
+        const bool is_clear =
+            std::none_of(names.begin(), names.end(),
+                         [&](const std::string &name) { return ambiguous_.count(name) > 0; });
+        const std::set<std::string> bound;
+        return is_clear &&
+               (is_pure(e) || (reads_.stores_are_all() && CanMove(bound, false, &reads_).ask(e)));
     }
 
     static void append(const std::vector<Term> &terms, std::vector<Term> &to) {
@@ -331,7 +338,7 @@ private:
     Stmt visit(const LetStmt *op) override {
         const Expr value = mutate(op->value);
         const bool is_known = is_known_outside(value);
-        if (is_index_sum(value) && !ambiguous_.count(op->name) && !uses_ambiguous(value)) {
+        if (is_index_sum(value) && !ambiguous_.count(op->name) && is_same_later(value)) {
             sums_[op->name] = value;
         }
         const Stmt body = with_meaning(op->name, is_known ? value : Expr(), op->body);
