@@ -149,7 +149,7 @@ TEST(NameRepeated, small_trees_stay) {
     EXPECT_TRUE(name_repeated(small).same_as(small));
     // Large, but nothing is shared.
     Expr large = x;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 1000; i++) {
         large = large + Variable::make(Int(32), "y");
     }
     EXPECT_FALSE(is_repetitive(large));

@@ -250,7 +250,7 @@ TEST(CompilerStack, RunsTheTaskAndPassesErrorsOn) {
 TEST(CompilerStack, WhatDoesNotFitIsAnError) {
     Param<int> p;
     Expr e = x;
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 500; i++) {
         e = e * 3 + p;
     }
     Func f("f_deep");
