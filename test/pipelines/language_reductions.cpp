@@ -503,6 +503,37 @@ TEST(Reductions, atomic_updates_at_places_that_are_reduced) {
     }
 }
 
+/// Both values go to the place that the old ones say, though storing the first changes what says so.
+TEST(TupleUpdates, go_to_a_place_that_they_change) {
+    constexpr int n = 10, min = -1;
+    Func f("f");
+    Param<int> shift("shift");
+    RDom r(0, n);
+    f(x) = Tuple((x * 7 + 2) % n, x);
+    const Expr place = unsafe_promise_clamped(f(r)[0] + shift, min, n);
+    f(place) = Tuple(f(place)[0] * 3 % n, f(place)[1] + r);
+    Buffer<int> first(n + 2), second(n + 2);
+    first.set_min(min);
+    second.set_min(min);
+    shift.set(0);
+    f.realize({first, second});
+
+    int a[n + 2], b[n + 2];
+    for (int i = min; i <= n; i++) {
+        a[i - min] = ((i * 7 + 2) % n + n) % n;
+        b[i - min] = i;
+    }
+    for (int i = 0; i < n; i++) {
+        const int at = a[i - min] - min;
+        a[at] = a[at] * 3 % n;
+        b[at] += i;
+    }
+    for (int i = min; i <= n; i++) {
+        EXPECT_EQ(first(i), a[i - min]) << i;
+        EXPECT_EQ(second(i), b[i - min]) << i;
+    }
+}
+
 /// The lanes of a Tuple that is computed inside of an atomic update are no updates of it: each iteration counts.
 TEST(Reductions, atomic_counts_of_what_tuples_say) {
     Func g("g");

@@ -270,8 +270,8 @@ private:
             std::none_of(names.begin(), names.end(),
                          [&](const std::string &name) { return ambiguous_.count(name) > 0; });
         const std::set<std::string> bound;
-        return is_clear &&
-               (is_pure(e) || (reads_.stores_are_all() && CanMove(bound, false, &reads_).ask(e)));
+        return is_clear && CanMove(bound, false, &reads_).ask(e) &&
+               (reads_.stores_are_all() || !contains_kind(e, NodeKind::Load));
     }
 
     static void append(const std::vector<Term> &terms, std::vector<Term> &to) {
