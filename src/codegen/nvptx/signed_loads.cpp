@@ -75,15 +75,15 @@ void replace(llvm::LoadInst &load) {
 }  // namespace
 
 void extend_signs_in_loads(llvm::Module &module) {
-    std::vector<llvm::LoadInst *> extended;
+    std::vector<llvm::LoadInst *> loads;
     for (llvm::Function &f : module) {
         for (llvm::Instruction &i : llvm::instructions(f)) {
             if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&i); load && is_extended(*load)) {
-                extended.push_back(load);
+                loads.push_back(load);
             }
         }
     }
-    for (llvm::LoadInst *load : extended) {
+    for (llvm::LoadInst *load : loads) {
         replace(*load);
     }
 }

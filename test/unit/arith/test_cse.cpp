@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "harness/interpret.h"
 #include "ir/equality.h"
 #include "ir/parser.h"
@@ -147,11 +149,16 @@ TEST(NameRepeated, small_trees_stay) {
     EXPECT_FALSE(is_repetitive(small));
     EXPECT_TRUE(is_repetitive(small, 512));
     EXPECT_TRUE(name_repeated(small).same_as(small));
-    // Large, but nothing is shared.
-    Expr large = x;
-    for (int i = 0; i < 1000; i++) {
-        large = large + Variable::make(Int(32), "y");
+    // Large, but nothing is shared. As flat as can be, for stacks of sanitizers.
+    std::deque<Expr> terms;
+    for (int i = 0; i <= 4000; i++) {
+        terms.push_back(Variable::make(Int(32), "y"));
     }
+    while (terms.size() > 1) {
+        terms.push_back(terms[0] + terms[1]);
+        terms.erase(terms.begin(), terms.begin() + 2);
+    }
+    const Expr large = terms.front();
     EXPECT_FALSE(is_repetitive(large));
     EXPECT_TRUE(name_repeated(large).same_as(large));
 }
