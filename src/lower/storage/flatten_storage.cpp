@@ -157,9 +157,8 @@ private:
         const bool internal = realized_.contains(op->name);
         const Type t = storage_type(op->type);
         const Expr index = index_of(op->name, mutate(op->args), t, internal);
-        const SymbolPtr symbol = internal                           ? nullptr
-                                 : op->call_type == CallKind::Image ? op->symbol
-                                                                    : output_symbol(op->name);
+        // What an output holds changes while the pipeline runs, so its loads are of no parameter.
+        const SymbolPtr symbol = op->call_type == CallKind::Image ? op->symbol : SymbolPtr();
         const Expr load = Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol,
                                      is_streaming);
         return t == op->type ? load : Cast::make(op->type, load);

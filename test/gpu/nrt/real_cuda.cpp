@@ -38,7 +38,7 @@ RealContext::RealContext() : on(CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr)) {
 }
 
 RealContext::~RealContext() {
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(&on), CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(calotype_test::on(&on), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ(0, cuda_functions().ctx_destroy(on.context));
 }
 

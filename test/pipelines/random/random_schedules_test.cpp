@@ -2,18 +2,16 @@
 // Random pipelines under random schedules give what a plain evaluator gives. To look at one seed
 // alone:
 //     test_pipelines --gtest_filter='*RandomSchedules*' with CT_TEST_SEED=<seed>
-// without some of its directives, as numbered in the text, with CT_TEST_SKIP='3 7', and at more of them,
-// with CT_TEST_SEEDS=<how many> and CT_TEST_FIRST=<from which on>.
+// and as random_seeds.h says.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <iostream>
-#include <iterator>
 #include <set>
-#include <sstream>
 
 #include "pipelines/guarded_malloc.h"
 #include "random_run.h"
+#include "random_seeds.h"
 
 namespace calotype::test {
 namespace {
@@ -40,14 +38,6 @@ void run_thrice(RandomRun &run) {
             EXPECT_TRUE(image.others_untouched()) << run.text();
         }
     }
-}
-
-/// False; says why where one seed is looked at.
-bool refused(const std::exception &e) {
-    if (std::getenv("CT_TEST_SEED")) {
-        std::cout << e.what() << "\n";
-    }
-    return false;
 }
 
 struct Case {
@@ -82,52 +72,15 @@ bool run_without(const Case &c, const std::set<int> &skipped, bool keeps_places)
 
 /// Directives may be refused for what others do. Then some are left out.
 bool run_legal_part(const Case &c) {
-    SCOPED_TRACE("seed " + std::to_string(c.seed));
-    std::set<int> skipped;
-    if (const char *given = std::getenv("CT_TEST_SKIP")) {
-        std::istringstream numbers(given);
-        skipped.insert(std::istream_iterator<int>(numbers), {});
-        return run_without(c, skipped, false);
-    }
-    constexpr int most_directives = 64, most_attempts = 6;
-    Dice dice(c.seed);
-    for (int attempt = 0; attempt < most_attempts; attempt++) {
-        if (run_without(c, skipped, true)) {
-            return true;
-        }
-        for (int d = 0; d < most_directives; d++) {
-            if (dice.chance(25)) {
-                skipped.insert(d);
-            }
-        }
-    }
-    return false;
+    return run_some_directives(c.seed, [&](const std::set<int> &skipped, bool keeps_places) {
+        return run_without(c, skipped, keeps_places);
+    });
 }
 
-/// Of so many seeds, or of the one asked for.
 void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draw_layouts = false) {
-    if (const char *seed = std::getenv("CT_TEST_SEED")) {
-        const uint64_t one = std::strtoull(seed, nullptr, 10);
-        EXPECT_TRUE(run_legal_part({pipeline(one), one, draw_layouts}));
-        return;
-    }
-#ifdef __SANITIZE_THREAD__
-    seeds = 6;  // its shadow of code compiled in process is never given back
-#endif
-    const auto number = [](const char *name, uint64_t otherwise) {
-        const char *text = std::getenv(name);
-        return text ? std::strtoull(text, nullptr, 10) : otherwise;
-    };
-    const uint64_t first = number("CT_TEST_FIRST", 0);
-    seeds = number("CT_TEST_SEEDS", seeds);
-    uint64_t compared = 0;
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
-        compared += run_legal_part({pipeline(seed), seed, draw_layouts}) ? 1 : 0;
-    }
-    if (std::getenv("CT_TEST_SEEDS")) {
-        std::cout << compared << " of " << seeds << " seeds compared\n";
-    }
-    EXPECT_GT(compared, seeds * 2 / 3);
+    for_each_seed(seeds, [=](uint64_t seed) {
+        return run_legal_part({pipeline(seed), seed, draw_layouts});
+    });
 }
 
 TEST(RandomSchedules, change_no_result_of_small_pipelines) {
