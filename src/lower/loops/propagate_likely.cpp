@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/propagate_likely.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "arith/sample_value.h"
 #include "arith/simplify.h"
@@ -18,14 +22,23 @@ namespace calotype::internal {
 
 namespace {
 
+/// The values of an expression for some values of its variables. One is not enough, as of choices each has one side.
+using Samples = std::array<int64_t, 4>;
+
 /// Lets around, with the values of lets around those.
 class Lets {
 public:
     template<typename Body>
-    void with(const std::string &name, const Expr &value, Body &&body) {
+    void with(const std::string &name, const Expr &value, const Body &body) {
         // No index has other types in it.
         lets_.push(name, value.type() == Int(32) ? remove_likelies(value) : Expr());
-        samples_.with(name, value, body);
+        for (SampleValues &samples : samples_) {
+            samples.push(name, value);
+        }
+        body();
+        for (SampleValues &samples : samples_) {
+            samples.pop(name);
+        }
         lets_.pop();
     }
 
@@ -35,14 +48,24 @@ public:
         return simplify(expanded.defined() ? expanded : named);
     }
 
-    /// A number that a - b has for some values of its variables, if that is easily said.
-    std::optional<int64_t> sample(const Expr &a, const Expr &b) const {
-        return samples_.of(a - b);
+    /// Numbers that a - b has, if that is easily said.
+    std::optional<Samples> samples(const Expr &a, const Expr &b) const {
+        const Expr difference = a - b;
+        Samples result;
+        for (size_t i = 0; i < samples_.size(); i++) {
+            const auto sample = samples_[i].of(difference);
+            if (!sample) {
+                return std::nullopt;
+            }
+            result[i] = *sample;
+        }
+        return result;
     }
 
 private:
     LetScope lets_;
-    SampleValues samples_;
+    std::array<SampleValues, std::tuple_size_v<Samples>> samples_{SampleValues(0), SampleValues(1),
+                                                                  SampleValues(2), SampleValues(3)};
 };
 
 template<typename MinMax>
@@ -58,8 +81,8 @@ public:
         return tags_.empty();
     }
     void add(const Lets &lets, const Expr &a, const Expr &b, Intrinsic tag) {
-        if (const auto sample = lets.sample(a, b)) {
-            samples_.insert(*sample);
+        if (const auto samples = lets.samples(a, b)) {
+            samples_.insert(*samples);
         } else {
             has_unknown_ = true;
         }
@@ -67,8 +90,8 @@ public:
         known = tag == Intrinsic::likely ? tag : known;
     }
     std::optional<Intrinsic> find(const Lets &lets, const Expr &a, const Expr &b) const {
-        const auto sample = lets.sample(a, b);
-        if (sample && !has_unknown_ && !samples_.count(*sample)) {
+        const auto samples = lets.samples(a, b);
+        if (samples ? !samples_.count(*samples) : !has_unknown_) {
             return std::nullopt;
         }
         const auto it = tags_.find(lets.difference(a, b));
@@ -77,48 +100,92 @@ public:
 
 private:
     std::map<Expr, Intrinsic, ExprDeepLess> tags_;
-    std::set<int64_t> samples_;
-    bool has_unknown_ = false;  ///< a difference without a sample
+    std::set<Samples> samples_;
+    bool has_unknown_ = false;  ///< a difference without samples
 };
 
-/// The strongest of the tags in an expression.
-class FindTag : public GraphVisitor {
+/// Of an expression: what it says about choices of indices, of which each part is asked once.
+class Choices : private Visitor {
 public:
-    bool found = false;
-    Intrinsic tag = Intrinsic::likely_if_innermost;
+    struct Found {
+        bool has_choice = false;         ///< the smaller or larger of two indices
+        std::optional<Intrinsic> tag{};  ///< the strongest
+    };
+    Found of(const Expr &e) {
+        found_ = Found();
+        (*this)(e);
+        return found_;
+    }
 
 private:
-    using GraphVisitor::visit;
+    using Visitor::visit;
+
+    void operator()(const Expr &e) override {
+        if (!e.defined()) {
+            return;
+        }
+        const Found before = found_;
+        const auto known = known_.find(e.get());
+        if (known != known_.end()) {
+            found_ = known->second.second;
+        } else {
+            found_ = Found();
+            Visitor::operator()(e);
+            known_.emplace(e.get(), std::pair(e, found_));
+        }
+        found_.has_choice = found_.has_choice || before.has_choice;
+        add(before.tag);
+    }
+
+    void add(std::optional<Intrinsic> tag) {
+        if (tag && found_.tag != Intrinsic::likely) {
+            found_.tag = tag;
+        }
+    }
+
+    void visit(const Min *op) override {
+        found_.has_choice = found_.has_choice || is_index(op);
+        Visitor::visit(op);
+    }
+    void visit(const Max *op) override {
+        found_.has_choice = found_.has_choice || is_index(op);
+        Visitor::visit(op);
+    }
     void visit(const Call *op) override {
         if (op->is_likely()) {
-            found = true;
-            tag = op->is_intrinsic(Intrinsic::likely) ? Intrinsic::likely : tag;
+            add(op->intrinsic);
         }
-        GraphVisitor::visit(op);
+        Visitor::visit(op);
     }
+
+    Found found_;
+    std::unordered_map<const Node *, std::pair<Expr, Found>> known_;  ///< with what keeps the node
 };
 
+/// A shared part of the code's expressions is looked at where it stands first.
 class FindTagged : public Visitor {
 public:
     Differences found;
+
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        const Choices::Found in = choices_.of(e);
+        if (in.has_choice && in.tag && seen_.insert(e.get()).second) {
+            Visitor::operator()(e);
+        }
+    }
 
 private:
     using Visitor::visit;
 
     template<typename MinMax>
     void choice(const MinMax *op, bool is_min) {
-        FindTag in_a, in_b;
-        if (is_index(op)) {
-            in_a(op->a);
-            in_b(op->b);
-        }
-        if (in_a.found != in_b.found) {
-            const bool first = in_a.found;
-            const Intrinsic tag = first ? in_a.tag : in_b.tag;
-            if (first == is_min) {
-                found.add(lets_, op->a, op->b, tag);
+        const auto in_a = choices_.of(op->a).tag, in_b = choices_.of(op->b).tag;
+        if (is_index(op) && bool(in_a) != bool(in_b)) {
+            if (bool(in_a) == is_min) {
+                found.add(lets_, op->a, op->b, in_a ? *in_a : *in_b);
             } else {
-                found.add(lets_, op->b, op->a, tag);
+                found.add(lets_, op->b, op->a, in_a ? *in_a : *in_b);
             }
         }
         Visitor::visit(op);
@@ -139,11 +206,34 @@ private:
     }
 
     Lets lets_;
+    Choices choices_;
+    std::unordered_set<const Node *> seen_;
 };
 
+/// Within the expression of a statement, a shared part is rewritten once.
 class Tagger : public Mutator {
 public:
     explicit Tagger(const Differences &likely) : likely_(likely) {
+    }
+
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        if (!e.defined() || !choices_.of(e).has_choice) {
+            return e;
+        }
+        const auto known = rewritten_.find(e.get());
+        if (known != rewritten_.end()) {
+            return known->second;
+        }
+        depth_++;
+        const Expr result = Mutator::mutate(e);
+        depth_--;
+        if (depth_ == 0) {
+            rewritten_.clear();
+        } else {
+            rewritten_.emplace(e.get(), result);
+        }
+        return result;
     }
 
 private:
@@ -152,19 +242,22 @@ private:
     template<typename MinMax>
     Expr choice(const MinMax *op, bool is_min) {
         const Expr a = mutate(op->a), b = mutate(op->b);
-        if (!is_index(op) || contains_likely(a) || contains_likely(b)) {
-            return MinMax::make(a, b);
+        const auto with_sides = [&](const Expr &a, const Expr &b) {
+            return a.same_as(op->a) && b.same_as(op->b) ? Expr(op) : MinMax::make(a, b);
+        };
+        if (!is_index(op) || choices_.of(a).tag || choices_.of(b).tag) {
+            return with_sides(a, b);
         }
         const auto tagged = [&](const Expr &e, Intrinsic tag) {
             return Call::make(e.type(), tag, {e});
         };
         if (const auto tag = likely_.find(lets_, a, b)) {
-            return is_min ? MinMax::make(tagged(a, *tag), b) : MinMax::make(a, tagged(b, *tag));
+            return is_min ? with_sides(tagged(a, *tag), b) : with_sides(a, tagged(b, *tag));
         }
         if (const auto tag = likely_.find(lets_, b, a)) {
-            return is_min ? MinMax::make(a, tagged(b, *tag)) : MinMax::make(tagged(a, *tag), b);
+            return is_min ? with_sides(a, tagged(b, *tag)) : with_sides(tagged(a, *tag), b);
         }
-        return MinMax::make(a, b);
+        return with_sides(a, b);
     }
     Expr visit(const Min *op) override {
         return choice(op, true);
@@ -176,17 +269,24 @@ private:
         const Expr value = mutate(op->value);
         Stmt body;
         lets_.with(op->name, value, [&] { body = mutate(op->body); });
-        return LetStmt::make(op->name, value, body);
+        return value.same_as(op->value) && body.same_as(op->body)
+                   ? Stmt(op)
+                   : LetStmt::make(op->name, value, body);
     }
     Expr visit(const Let *op) override {
         const Expr value = mutate(op->value);
         Expr body;
         lets_.with(op->name, value, [&] { body = mutate(op->body); });
-        return Let::make(op->name, value, body);
+        return value.same_as(op->value) && body.same_as(op->body)
+                   ? Expr(op)
+                   : Let::make(op->name, value, body);
     }
 
     const Differences &likely_;
     Lets lets_;
+    Choices choices_;
+    int depth_ = 0;                                     ///< expressions around this one
+    std::unordered_map<const Node *, Expr> rewritten_;  ///< parts of the outermost of them
 };
 
 }  // namespace

@@ -51,6 +51,22 @@ TEST(SampleValues, WhatIsReadAtOnePlaceIsTheSame) {
     EXPECT_NE(sample("f[x]"), sample("g[x]"));
 }
 
+TEST(SampleValues, WhatAPureFunctionGivesForEqualArgumentsIsTheSame) {
+    EXPECT_TRUE(sample("int32(pure_extern floor_f32(float32(x)):float32)"));
+    EXPECT_EQ(sample("pure_extern g(x + y):int32 - 1"), sample("pure_extern g(y + x):int32 - 1"));
+    EXPECT_NE(sample("pure_extern g(x):int32"), sample("pure_extern g(x + 1):int32"));
+    EXPECT_NE(sample("pure_extern g(x):int32"), sample("pure_extern h(x):int32"));
+    EXPECT_FALSE(sample("extern g(x):int32"));
+}
+
+TEST(SampleValues, NothingIsSaidOfWhatRepeatsItself) {
+    Expr e = Variable::make(Int(32), "x");
+    for (int i = 0; i < 40; i++) {
+        e = min(e, e + 1);
+    }
+    EXPECT_FALSE(SampleValues().of(e));
+}
+
 TEST(SampleValues, NamesStandForTheirValues) {
     SampleValues samples;
     const auto plain = samples.of(parse_expr("a * 2 + 3"));
