@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/loop_guards.h"
 #include "lower/loops/prepare_choices.h"
@@ -21,8 +22,33 @@ namespace calotype::internal {
 
 namespace {
 
-/// Iterations of loops that are kept in one piece.
-constexpr int64_t max_short_extent = 8;
+/// Iterations of loops that are kept in one piece, and of all that they run.
+constexpr int64_t max_short_extent = 8, max_short_iterations = 32;
+
+/// How often the innermost statements of a loop run, if that is constant; else a huge number.
+class Iterations : private Visitor {
+public:
+    int64_t of(const For *loop) {
+        visit(loop);
+        return most_;
+    }
+
+private:
+    using Visitor::visit;
+
+    void operator()(const Expr &) override {
+    }
+    void visit(const For *op) override {
+        constexpr int64_t huge = int64_t(1) << 31;
+        const int64_t around = here_;
+        here_ = std::min(huge, around * as_const_int(op->extent).value_or(huge));
+        most_ = std::max(most_, here_);
+        Visitor::visit(op);
+        here_ = around;
+    }
+
+    int64_t here_ = 1, most_ = 1;
+};
 
 class Partitioner : public Mutator {
 public:
@@ -92,7 +118,8 @@ private:
         const auto known = [&](const Expr &end) {
             return !end.defined() || is_const(simplify(end - op->min));
         };
-        return extent && *extent <= max_short_extent && !contains_kind(op->body, NodeKind::For) &&
+        return extent && *extent <= max_short_extent &&
+               Iterations().of(op) <= max_short_iterations &&
                !(known(range.min) && known(range.max));
     }
 
