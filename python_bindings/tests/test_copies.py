@@ -2,6 +2,7 @@
 """Which copy is the newest: what was written on the host arrives on a device, and the other way round."""
 
 import array
+import ctypes
 
 import calotype as ct
 import pytest
@@ -120,3 +121,29 @@ def test_a_result_overwrites_what_the_host_wrote():
         b[0]
     assert memoryview(b).tolist() == [7 * i for i in range(8)]
     assert doubled(b) == [14 * i for i in range(8)]
+
+
+def test_copies_give_the_status_that_programs_compare_with_zero():
+    b = by_elements()
+    assert b.copy_to_host() == 0
+    assert b.device_malloc(opencl) == 0
+    b.set_host_dirty()
+    assert b.copy_to_device(opencl) == 0
+    assert b.device_sync() == 0
+    assert b.device_free() == 0
+
+
+def test_memory_of_another_is_wrapped():
+    owner = by_elements()
+    owner.set_host_dirty()
+    owner.copy_to_device(opencl)
+    device = ctypes.c_uint64.from_address(owner._get_raw_halide_buffer_t()).value
+    memory = ctypes.c_uint64.from_address(device).value  # the cl_mem stands first there
+    b = ct.Buffer(ct.Int(32), [8])
+    assert b.device_wrap_native(ct.DeviceAPI.OpenCL, memory, opencl) == 0
+    b.set_device_dirty()
+    assert b.copy_to_host() == 0
+    assert list(b) == list(owner)
+    assert b.device_detach_native() == 0
+    assert not b.has_device_allocation()
+    assert doubled(owner) == expected

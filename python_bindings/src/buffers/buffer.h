@@ -31,7 +31,7 @@ void check_order(const std::vector<int> &order, size_t dimensions);
 /// The Buffer itself; a std::bad_alloc if it got no memory for its elements.
 Buffer<> with_memory(Buffer<> b);
 /// What a copy between host and device answered, as an exception if it failed.
-void check_device_status(int status, const char *what);
+int check_device_status(int status, const char *what);
 void check_dimension(const Buffer<> &b, int d);
 
 void bind_buffer_shape(PythonClass<Buffer<>> &c);

@@ -17,43 +17,50 @@ void bind_copies(BufferClass &c) {
     c.def("copy_to_host",
           [](Buffer<> &b) {
               ReleasedGil without_gil;
-              check_device_status(b.copy_to_host(), "copy_to_host");
+              return check_device_status(b.copy_to_host(), "copy_to_host");
           })
         .def(
             "copy_to_device",
             [](Buffer<> &b, const Target &t) {
                 ReleasedGil without_gil;
-                check_device_status(b.copy_to_device(jit_target(t)), "copy_to_device");
+                return check_device_status(b.copy_to_device(jit_target(t)), "copy_to_device");
             },
             "target"_a = Target())
         .def(
             "copy_to_device",
             [](Buffer<> &b, DeviceAPI api, const Target &t) {
                 ReleasedGil without_gil;
-                check_device_status(b.copy_to_device(api, jit_target(t)), "copy_to_device");
+                return check_device_status(b.copy_to_device(api, jit_target(t)), "copy_to_device");
             },
             "device_api"_a, "target"_a = Target())
         .def(
             "device_malloc",
             [](Buffer<> &b, const Target &t) {
-                check_device_status(b.device_malloc(jit_target(t)), "device_malloc");
+                return check_device_status(b.device_malloc(jit_target(t)), "device_malloc");
             },
             "target"_a = Target())
         .def(
             "device_malloc",
             [](Buffer<> &b, DeviceAPI api, const Target &t) {
-                check_device_status(b.device_malloc(api, jit_target(t)), "device_malloc");
+                return check_device_status(b.device_malloc(api, jit_target(t)), "device_malloc");
             },
             "device_api"_a, "target"_a = Target())
         .def("device_free",
-             [](Buffer<> &b) { check_device_status(b.device_free(), "device_free"); })
+             [](Buffer<> &b) { return check_device_status(b.device_free(), "device_free"); })
+        .def(
+            "device_wrap_native",
+            [](Buffer<> &b, DeviceAPI api, uint64_t handle, const Target &t) {
+                return check_device_status(b.device_wrap_native(api, handle, jit_target(t)),
+                                           "device_wrap_native");
+            },
+            "device_api"_a, "handle"_a, "target"_a = Target())
         .def("device_detach_native",
              [](Buffer<> &b) {
-                 check_device_status(b.device_detach_native(), "device_detach_native");
+                 return check_device_status(b.device_detach_native(), "device_detach_native");
              })
         .def("device_sync", [](Buffer<> &b) {
             ReleasedGil without_gil;
-            check_device_status(b.device_sync(), "device_sync");
+            return check_device_status(b.device_sync(), "device_sync");
         });
 }
 
@@ -96,8 +103,9 @@ void bind_state(BufferClass &c) {
 
 }  // namespace
 
-void check_device_status(int status, const char *what) {
+int check_device_status(int status, const char *what) {
     runtime_error_if(status != 0) << what << " failed with error " << status;
+    return status;
 }
 
 void bind_buffer_device(PythonModule &m) {
