@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/rebase_loops.h"
 
+#include <algorithm>
+
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -12,18 +14,40 @@ namespace calotype::internal {
 
 namespace {
 
-/// Iterations that LLVM is asked to unroll, and nodes of a min that stands in each index afterwards.
-constexpr int64_t most_iterations = 16;
+/// What LLVM unrolls: iterations, and operations in all of them (of which two or three become an instruction). What it
+/// does not unroll has no places that are constants.
+constexpr int64_t most_iterations = 16, most_operations = 480;
+/// Nodes of a min, which stands in each index afterwards.
 constexpr int most_nodes = 8;
 
-class CountNodes : public Visitor {
+/// The operations of a statement or expression, as often as they run; more than a limit is the limit and one.
+class Operations : public Visitor {
 public:
-    int nodes = 0;
-    using Visitor::operator();
-    void operator()(const Expr &e) override {
-        nodes++;
-        Visitor::operator()(e);
+    explicit Operations(int64_t limit) : limit_(limit) {
     }
+
+    int64_t count = 0;
+
+    void operator()(const Expr &e) override {
+        if (count <= limit_ && !is_trivial(e)) {
+            count = std::min(count + times_, limit_ + 1);
+            Visitor::operator()(e);
+        }
+    }
+    using Visitor::operator();
+
+private:
+    using Visitor::visit;
+
+    void visit(const For *op) override {
+        const int64_t around = times_;
+        times_ = std::min(limit_ + 1, times_ * as_const_int(op->extent).value_or(limit_ + 1));
+        (*this)(op->body);
+        times_ = around;
+    }
+
+    const int64_t limit_;
+    int64_t times_ = 1;
 };
 
 class RebaseLoops : public StmtMutator {
@@ -31,10 +55,8 @@ class RebaseLoops : public StmtMutator {
 
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
-        const auto extent = as_const_int(op->extent);
-        const bool is_short =
-            op->for_type == ForType::Serial && extent && *extent <= most_iterations;
-        if (!is_short || is_const(op->min) || !is_small(op->min)) {
+        if (op->for_type != ForType::Serial || is_const(op->min) || !is_small(op->min) ||
+            !is_short(op)) {
             return with(op, &For::body, body);
         }
         const Expr x = Variable::make(op->min.type(), op->name);
@@ -43,9 +65,16 @@ class RebaseLoops : public StmtMutator {
     }
 
     static bool is_small(const Expr &e) {
-        CountNodes count;
-        count(e);
-        return count.nodes <= most_nodes && is_simple(e);
+        Operations nodes(most_nodes);
+        nodes(e);
+        return nodes.count <= most_nodes && is_simple(e);
+    }
+
+    static bool is_short(const For *op) {
+        const auto extent = as_const_int(op->extent);
+        Operations operations(most_operations);
+        operations(Stmt(op));
+        return extent && *extent <= most_iterations && operations.count <= most_operations;
     }
 };
 

@@ -6,8 +6,8 @@
 
 namespace calotype::internal {
 
-/// A serial loop of few iterations, whose number is constant, counts from zero where it began at a small expression.
-/// Places in what is stored for it alone are constants then, once it is unrolled, and the storage becomes registers.
+/// A serial loop of few iterations, whose number is constant, counts from zero where it began at a small expression, if
+/// LLVM is going to unroll it. Places in what is stored for it alone are constants then, and the storage becomes registers.
 ///
 ///     for x in [y - 1, 3) {                 for x in [0, 3) {
 ///       f[x - y + 1] = g[x]          ->       f[x + y - 1 - y + 1] = g[x + y - 1]
