@@ -82,11 +82,12 @@ private:
     Directives &directives_;
 };
 
-bool run_without(uint64_t seed, const std::set<int> &skipped) {
+bool run_without(uint64_t seed, const std::set<int> &skipped, bool keeps_places) {
     const RandomUpdates p(seed);
     BuiltUpdates built(p);
     Directives directives;
     directives.skipped = skipped;
+    directives.keeps_places = keeps_places;
     try {
         Scheduler(p, built, seed, directives).run();
         if (std::getenv("CT_TEST_SEED")) {
@@ -108,10 +109,7 @@ bool run_without(uint64_t seed, const std::set<int> &skipped) {
 
 TEST(RandomGpuUpdates, go_where_what_they_write_says) {
     REQUIRE_GPU();
-    for_each_seed(12, [](uint64_t seed) {
-        return run_some_directives(
-            seed, [=](const std::set<int> &skipped, bool) { return run_without(seed, skipped); });
-    });
+    compare_seeds(12, run_without);
 }
 
 }  // namespace

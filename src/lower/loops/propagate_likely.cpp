@@ -292,6 +292,9 @@ private:
 }  // namespace
 
 Stmt propagate_likely(const Stmt &s) {
+    if (!contains_likely(s)) {
+        return s;
+    }
     FindTagged tagged;
     tagged(s);
     return tagged.found.empty() ? s : Tagger(tagged.found).mutate(s);

@@ -29,7 +29,7 @@ public:
     int64_t count = 0;
 
     void operator()(const Expr &e) override {
-        if (count <= limit_ && !is_trivial(e)) {
+        if (count <= limit_ && e.defined() && !is_trivial(e)) {
             count = std::min(count + times_, limit_ + 1);
             Visitor::operator()(e);
         }
@@ -55,9 +55,9 @@ class RebaseLoops : public StmtMutator {
 
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
-        if (op->for_type != ForType::Serial || is_const(op->min) || !is_small(op->min) ||
-            !is_short(op)) {
-            return with(op, &For::body, body);
+        if (op->for_type != ForType::Serial || is_const(op->min) || !is_short(op) ||
+            !is_small(op->min)) {
+            return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
         }
         const Expr x = Variable::make(op->min.type(), op->name);
         return with(op, &For::min, make_zero(op->min.type()), &For::body,
@@ -72,9 +72,12 @@ class RebaseLoops : public StmtMutator {
 
     static bool is_short(const For *op) {
         const auto extent = as_const_int(op->extent);
+        if (!extent || *extent > most_iterations) {
+            return false;
+        }
         Operations operations(most_operations);
         operations(Stmt(op));
-        return extent && *extent <= most_iterations && operations.count <= most_operations;
+        return operations.count <= most_operations;
     }
 };
 

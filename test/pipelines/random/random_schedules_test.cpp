@@ -70,16 +70,9 @@ bool run_without(const Case &c, const std::set<int> &skipped, bool keeps_places)
     return true;
 }
 
-/// Directives may be refused for what others do. Then some are left out.
-bool run_legal_part(const Case &c) {
-    return run_some_directives(c.seed, [&](const std::set<int> &skipped, bool keeps_places) {
-        return run_without(c, skipped, keeps_places);
-    });
-}
-
-void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draw_layouts = false) {
-    for_each_seed(seeds, [=](uint64_t seed) {
-        return run_legal_part({pipeline(seed), seed, draw_layouts});
+void run_seeds(RandomPipeline (*pipeline)(uint64_t), uint64_t seeds, bool draws_layouts = false) {
+    compare_seeds(seeds, [=](uint64_t seed, const std::set<int> &skipped, bool keeps_places) {
+        return run_without({pipeline(seed), seed, draws_layouts}, skipped, keeps_places);
     });
 }
 

@@ -20,42 +20,19 @@ uint64_t number(const char *name, uint64_t otherwise) {
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-}  // namespace
-
-void for_each_seed(uint64_t seeds, const std::function<bool(uint64_t)> &run) {
-    if (std::getenv("CT_TEST_SEED")) {
-        EXPECT_TRUE(run(number("CT_TEST_SEED", 0)));
-        return;
-    }
-#ifdef __SANITIZE_THREAD__
-    seeds = 6;  // its shadow of code compiled in process is never given back
-#endif
-    const uint64_t first = number("CT_TEST_FIRST", 0);
-    seeds = number("CT_TEST_SEEDS", seeds);
-    uint64_t compared = 0;
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
-        compared += run(seed) ? 1 : 0;
-    }
-    if (std::getenv("CT_TEST_SEEDS")) {
-        std::cout << compared << " of " << seeds << " seeds compared\n";
-    }
-    EXPECT_GT(compared, seeds * 2 / 3);
-}
-
-bool run_some_directives(
-    uint64_t seed,
-    const std::function<bool(const std::set<int> &skipped, bool keeps_places)> &run) {
+/// Directives may be refused for what others do. Then some are left out.
+bool run_legal_part(uint64_t seed, const RunSeed &run) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::set<int> skipped;
     if (const char *given = std::getenv("CT_TEST_SKIP")) {
         std::istringstream numbers(given);
         skipped.insert(std::istream_iterator<int>(numbers), {});
-        return run(skipped, false);
+        return run(seed, skipped, false);
     }
     constexpr int most_directives = 64, most_attempts = 6;
     Dice dice(seed);
     for (int attempt = 0; attempt < most_attempts; attempt++) {
-        if (run(skipped, true)) {
+        if (run(seed, skipped, true)) {
             return true;
         }
         for (int d = 0; d < most_directives; d++) {
@@ -65,6 +42,28 @@ bool run_some_directives(
         }
     }
     return false;
+}
+
+}  // namespace
+
+void compare_seeds(uint64_t seeds, const RunSeed &run) {
+    if (std::getenv("CT_TEST_SEED")) {
+        EXPECT_TRUE(run_legal_part(number("CT_TEST_SEED", 0), run));
+        return;
+    }
+#ifdef __SANITIZE_THREAD__
+    seeds = 6;  // its shadow of code compiled in process is never given back
+#endif
+    const uint64_t first = number("CT_TEST_FIRST", 0);
+    seeds = number("CT_TEST_SEEDS", seeds);
+    uint64_t compared = 0;
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        compared += run_legal_part(seed, run) ? 1 : 0;
+    }
+    if (std::getenv("CT_TEST_SEEDS")) {
+        std::cout << compared << " of " << seeds << " seeds compared\n";
+    }
+    EXPECT_GT(compared, seeds * 2 / 3);
 }
 
 bool refused(const std::exception &e) {

@@ -10,13 +10,12 @@
 
 namespace calotype::test {
 
-/// `run` says whether what was drawn was legal, so that its values were compared; that of two thirds is to be.
-void for_each_seed(uint64_t seeds, const std::function<bool(uint64_t)> &run);
+/// Whether what is drawn for a seed was legal, without directives of such numbers, so that its values were compared.
+/// Without `keeps_places`, directives that say where a Func is computed may be left out, too.
+using RunSeed = std::function<bool(uint64_t seed, const std::set<int> &skipped, bool keeps_places)>;
 
-/// `run`, which leaves out directives of such numbers, first without any, then without some of them until it says that
-/// the rest is legal. Without `keeps_places`, those that say where a Func is computed may be left out, too.
-bool run_some_directives(
-    uint64_t seed, const std::function<bool(const std::set<int> &skipped, bool keeps_places)> &run);
+/// Each seed as it is drawn, or else without some of its directives, until that is legal; for two thirds it is to be.
+void compare_seeds(uint64_t seeds, const RunSeed &run);
 
 /// False; says why where one seed is looked at.
 bool refused(const std::exception &e);
