@@ -94,6 +94,7 @@ void set_externs(nb::handle self, nb::dict externs) {
         }
     }
     nb::cast<T &>(self).set_jit_externs(map);
+    wait_for_runs_at_exit();
     // Never freed: compiled code that calls them may be found again by another pipeline.
     externs.inc_ref();
 }

@@ -4,6 +4,7 @@
 
 #include <calotype/runtime/abi/device_context.h>
 
+#include "active_runs.h"
 #include "args.h"
 #include "call.h"
 
@@ -24,6 +25,7 @@ public:
         std::exception_ptr thrown;
         {
             ReleasedGil without_gil;
+            const ActiveRun run;
             try {
                 f();
             } catch (...) {
