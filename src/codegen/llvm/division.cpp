@@ -42,6 +42,9 @@ int ceil_log2(uint64_t d) {
 // High half of the product of unsigned integers. Vectors of 32 bits are taken for vectors of 64,
 // whose lower and upper halves are multiplied one after the other: nothing is moved between lanes.
 Value *FunctionEmitter::multiply_high_unsigned(Value *a, Value *b) {
+    if (Value *product = machine_.high_product(*this, a, b)) {
+        return product;
+    }
     llvm::Type *narrow = a->getType();
     unsigned bits = narrow->getScalarSizeInBits();
     const int lanes = lanes_of(narrow);

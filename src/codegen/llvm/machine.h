@@ -25,6 +25,8 @@ struct LlvmTarget {
     int vector_bits = 0;
     std::string optimizer_features = {};
     unsigned loop_alignment = 0;  ///< in bytes; 0: as LLVM has it
+    std::string
+        needless_pass;  ///< of the back end: takes long, and changes next to nothing in such code
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a
@@ -47,6 +49,10 @@ public:
     }
     /// An instruction for a sum with a product in it.
     virtual Value *sum(FunctionEmitter &, const Add *) const {
+        return nullptr;
+    }
+    /// Instructions for the high halves of the products of unsigned integers.
+    virtual Value *high_product(FunctionEmitter &, Value *, Value *) const {
         return nullptr;
     }
     /// An instruction for a reduction of vectors.

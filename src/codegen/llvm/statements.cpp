@@ -2,6 +2,8 @@
 // Control flow. A function has one way out for errors, a block with a phi of the codes, and one for
 // success; both release what is registered with cleanup_slot.
 #include "codegen/llvm/emitter.h"
+#include "codegen/scattered_bytes.h"
+#include "ir/queries.h"
 #include "support/error.h"
 #include "support/stack_guard.h"
 
@@ -183,7 +185,8 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     Value *next = b_.CreateNSWAdd(variable, int_constant(t, 1));
     variable->addIncoming(next, b_.GetInsertBlock());
     llvm::BranchInst *back = b_.CreateCondBr(b_.CreateICmpNE(next, end), loop, after);
-    if (op->partition == Partition::Never) {
+    if (op->partition == Partition::Never ||
+        (!contains_kind(op->body, NodeKind::For) && touches_scattered_bytes(op))) {
         keep_scalar(back);
     }
     b_.SetInsertPoint(after);

@@ -4,6 +4,7 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/TargetParser/Triple.h>
@@ -188,6 +189,22 @@ std::unique_ptr<llvm::Module> copy_of(const llvm::Module &module, const Target &
     return std::move(*copy);
 }
 
+/// Runs all passes but one.
+class AllButOne : public llvm::OptPassGate {
+public:
+    explicit AllButOne(std::string pass) : pass_(std::move(pass)) {
+    }
+    bool shouldRunPass(const llvm::StringRef pass, llvm::StringRef) override {
+        return pass != pass_;
+    }
+    bool isEnabled() const override {
+        return !pass_.empty();
+    }
+
+private:
+    const std::string pass_;
+};
+
 }  // namespace
 
 std::string emit_machine_code(const llvm::Module &module, const Target &target, bool as_text) {
@@ -209,7 +226,11 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     auto kind = as_text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
     internal_assert(!machine->addPassesToEmitFile(passes, stream, nullptr, kind))
         << "LLVM cannot write this kind of file for " << target.to_string();
+    AllButOne gate(machine_for(target).llvm_target(target).needless_pass);
+    llvm::OptPassGate &before = copy->getContext().getOptPassGate();
+    copy->getContext().setOptPassGate(gate);
     passes.run(*copy);
+    copy->getContext().setOptPassGate(before);
     return std::string(bytes.begin(), bytes.end());
 }
 

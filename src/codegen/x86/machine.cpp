@@ -8,6 +8,7 @@
 
 #include "codegen/x86/exponents.h"
 #include "codegen/x86/features.h"
+#include "codegen/x86/integers.h"
 #include "codegen/x86/packing.h"
 #include "codegen/x86/patterns.h"
 #include "codegen/x86/tiles.h"
@@ -47,6 +48,9 @@ void initialize_back_end() {
 /// Short loops lie within one line of a cache then. Where they lie in two they take a quarter longer.
 constexpr unsigned loop_alignment = 32;
 
+/// It looks for integers that could be in mask registers, and is quadratic in the size of a function.
+constexpr const char *needless_pass = "X86 Domain Reassignment Pass";
+
 class X86Machine : public Machine {
 public:
     Value *call(FunctionEmitter &f, const Call *op) const override {
@@ -58,6 +62,9 @@ public:
         const bool inverse = square_root || op->is_intrinsic(Intrinsic::fast_inverse);
         if (inverse && op->type.bits() == 32 && f.target().has_feature(Target::SSE41)) {
             return x86_estimate(f, f.emit(op->args[0]), square_root);
+        }
+        if (x86_counts_zeros(f.target(), op)) {
+            return x86_count_zeros(f, op);
         }
         Value *tiles = emit_x86_tiles(f, op);
         return tiles ? tiles : match_x86_call(f, op);
@@ -86,7 +93,8 @@ public:
                 x86_features(target),
                 vector_register_bits(target, true),
                 has_fast_gather(target) ? "" : "+prefer-no-gather,+prefer-no-scatter",
-                loop_alignment};
+                loop_alignment,
+                needless_pass};
     }
     bool has_fused_multiply_add(const Target &target) const override {
         return target.has_feature(Target::FMA);
@@ -111,6 +119,9 @@ public:
     }
     Value *packed(FunctionEmitter &f, Value *v, Type to) const override {
         return x86_packed(f, v, to);
+    }
+    Value *high_product(FunctionEmitter &f, Value *a, Value *b) const override {
+        return x86_high_product(f, a, b);
     }
     bool permutes_bytes_of_two(const Target &target) const override {
         return target.has_feature(Target::AVX512_Cannonlake);

@@ -230,9 +230,9 @@ std::vector<Operation> shifts(int width) {
 class Integers : public ::testing::TestWithParam<Type> {
 protected:
     const Type t = GetParam();
-    /// None, and a register of 128 bits; of the narrow types also one of 512.
+    /// None, and a register of 128 bits; of bytes one of 512, and a part of one.
     std::vector<int> lanes() const {
-        return t.bits() == 8 ? std::vector<int>{1, 64} : std::vector<int>{1, 128 / t.bits()};
+        return t.bits() == 8 ? std::vector<int>{1, 20, 64} : std::vector<int>{1, 128 / t.bits()};
     }
 };
 
@@ -332,7 +332,7 @@ TEST(Constants, divisors_of_every_kind) {
                                 return a / d;
                             }});
         }
-        check_operations(t, t, values_of(t), {1}, list, {16});
+        check_operations(t, t, values_of(t), {1}, list, {16, 20});
     }
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops of which LLVM should not make vectors.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// True if a loop, which has no other inside, touches elements of fewer than 32 bits one by one at places that do not
+/// follow each other in constant steps, and does little else: no machine gathers them, so that vectors would be put
+/// together and taken apart byte by byte. Where these are many, as their addresses are, that takes longer than to
+/// compute with each.
+///
+///     for x in [0, 100) { f[x] = bytes[x/2 + a] + bytes[(x + 1)/2 + a] }
+bool touches_scattered_bytes(const For *loop);
+
+}  // namespace calotype::internal
