@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/bounds/stage_reads.h"
 
+#include "arith/order.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -153,11 +154,21 @@ private:
                                it->second.used.defined() == box.used.defined();
             for (size_t d = 0; known && d < box.size(); d++) {
                 if (it->second[d].is_bounded()) {
-                    box[d] = it->second[d];
+                    box[d] = tighter(box[d], it->second[d]);
                 }
             }
         }
         return read;
+    }
+
+    /// What is chosen, but for ends that reach no less far without choosing: where a condition leaves a single
+    /// constant, as c == 0 does, it takes the place of a coordinate, also where the loop is elsewhere.
+    static Interval tighter(const Interval &all, const Interval &chosen) {
+        const auto less_equal = [](const Expr &a, const Expr &b) {
+            return a.defined() && b.defined() && known_less_equal(a, b);
+        };
+        return {less_equal(chosen.min, all.min) ? all.min : chosen.min,
+                less_equal(all.max, chosen.max) ? all.max : chosen.max};
     }
 
     const LowerContext &ctx_;
