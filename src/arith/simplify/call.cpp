@@ -148,6 +148,9 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
             return args[1];
         }
         return is_const_zero(args[0]) && args.size() == 3 ? args[2] : Expr();
+    case Intrinsic::lerp:  // between a value and itself
+        return (finite_floats_ || !op->type.is_float()) && equal(args[0], args[1]) ? args[0]
+                                                                                   : Expr();
     case Intrinsic::abs: {
         const ConstRange known = range(args[0]);
         const bool positive = args[0].type().is_uint() || (known.min && *known.min >= 0);

@@ -52,6 +52,15 @@ private:
         return std::nullopt;
     }
 
+    /// The same of a product with a positive constant, or a quotient by one.
+    template<typename Op>
+    Alternatives scaled(const Op *op, bool is_large) const {
+        const Alternatives a =
+            is_positive_const(op->b) ? alternatives(op->a, is_large) : std::nullopt;
+        return a ? Alternatives(std::pair(Op::make(a->first, op->b), Op::make(a->second, op->b)))
+                 : std::nullopt;
+    }
+
     Alternatives alternatives(const Expr &e, bool is_large) const {
         if (e.type() != Int(32) || !uses_var(e, var_)) {
             return std::nullopt;
@@ -60,6 +69,10 @@ private:
             return inside(op, is_large, is_large);
         } else if (const Sub *op = e.as<Sub>()) {
             return inside(op, is_large, !is_large);
+        } else if (const Mul *op = e.as<Mul>()) {
+            return scaled(op, is_large);
+        } else if (const Div *op = e.as<Div>()) {
+            return scaled(op, is_large);
         } else if (const Min *op = e.as<Min>(); op && is_large) {
             return of_choice(op, is_large);
         } else if (const Max *op = e.as<Max>(); op && !is_large) {

@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "lower/loop_guards.h"
 #include "lower/loops/widen.h"
 
 namespace calotype::internal {
@@ -57,6 +58,24 @@ Stmt as_two_loops(const For *op, int64_t lanes) {
                          loop(remainder, inner, substitute(op->name, whole, op->body))));
 }
 
+/// The loop without the iterations that a condition around all of its body leaves out, where it then has at most half as
+/// many lanes; else undefined.
+Stmt without_idle_lanes(const For *op, int64_t lanes, const LowerContext &ctx) {
+    const std::optional<int64_t> min = as_const_int(op->min);
+    if (!min) {
+        return Stmt();
+    }
+    const LoopGuards guards = find_guards(op, false, !ctx.target.has_feature(Target::StrictFloat));
+    const std::optional<int64_t> last =
+        guards.range.has_upper_bound() ? as_const_int(simplify(guards.range.max)) : std::nullopt;
+    const int64_t used = last ? *last - *min + 1 : lanes;
+    if (used < 1 || used > lanes / 2 || guards.fixed.defined() || guards.range.has_lower_bound()) {
+        return Stmt();
+    }
+    return For::make(op->name, op->min, make_const(op->min.type(), used), op->for_type,
+                     op->partition, op->device_api, guards.body);
+}
+
 class Vectorizer : public Mutator {
 public:
     explicit Vectorizer(LowerContext &ctx) : ctx_(ctx) {
@@ -81,6 +100,9 @@ private:
             << "values have " << *lanes * lanes_around_ << " lanes, must be at most " << max_lanes;
         if (*lanes < 1) {
             return Stmt();
+        }
+        if (const Stmt shorter = without_idle_lanes(op, *lanes, ctx_); shorter.defined()) {
+            return mutate(shorter);
         }
         if (const Stmt two = as_two_loops(op, *lanes); two.defined()) {
             return mutate(two);

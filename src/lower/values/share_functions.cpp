@@ -433,6 +433,36 @@ private:
     Lets lets_;                     ///< all that stands there, in order
 };
 
+/// What the value of a let names stands in front of it, so that what is computed there is shared as all else is:
+/// the same function of the same values, computed once as a lane and once by itself, could give two results.
+class OpenLets : public StmtMutator {
+public:
+    explicit OpenLets(LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const For *op) override {
+        return is_gpu(op->for_type) ? Stmt(op) : Mutator::visit(op);
+    }
+    Stmt visit(const LetStmt *op) override {
+        if (!op->value.as<Let>() || !is_value(op)) {
+            return Mutator::visit(op);
+        }
+        Lets lets;
+        Expr value = op->value;
+        while (const Let *let = value.as<Let>()) {
+            const std::string name = ctx_.names.unique(let->name);
+            lets.emplace_back(name, let->value);
+            value = substitute(let->name, Variable::make(let->value.type(), name), let->body);
+        }
+        return wrap_in_lets(lets, LetStmt::make(op->name, value, mutate(op->body)));
+    }
+
+    LowerContext &ctx_;
+};
+
 class ShareAll : public StmtMutator {
 public:
     explicit ShareAll(LowerContext &ctx) : ctx_(ctx) {
@@ -487,7 +517,7 @@ private:
 }  // namespace
 
 Stmt share_functions(const Stmt &s, LowerContext &ctx) {
-    return ShareAll(ctx).mutate(s);
+    return ShareAll(ctx).mutate(OpenLets(ctx).mutate(s));
 }
 
 }  // namespace calotype::internal

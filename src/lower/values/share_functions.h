@@ -23,6 +23,10 @@ namespace calotype::internal {
 /// The back end would not find them: most of these functions become branches there. What is shared reads no
 /// memory that the stores write, and is not chosen by if_then_else; a whole if_then_else is shared as a function is.
 ///
+/// No function of the same values is left to be computed once as a lane and once by itself: around it the back end
+/// may contract other products and sums, and values that are compared for being equal would differ in their last bits.
+/// So lets within the value of a let stand in front of it before.
+///
 /// Requires: flat storage.
 /// Establishes: nothing that other passes rely on.
 /// Order: after hoist_loop_invariants, which leaves what changes with the loop; before kernels are formed, whose

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/constants.h"
@@ -26,6 +28,9 @@ public:
     using Visitor::operator();
     void operator()(const Expr &e) override {
         if (e.defined() && seen_.insert(e.get()).second) {
+            if (const Let *let = e.as<Let>()) {
+                lets_[let->name] = let->value;
+            }
             work += own(e);
             Visitor::operator()(e);
         }
@@ -35,6 +40,13 @@ private:
     int registers(const Type &t) const {
         const int in_one = target_.natural_vector_size(t.is_bool() ? UInt(8) : t);
         return t.is_scalar() ? 0 : (t.lanes() + in_one - 1) / in_one;
+    }
+
+    /// The index of a load, also where elimination of common subexpressions has given it a name.
+    const Expr &index_of(const Load *op) const {
+        const Variable *name = op->index.as<Variable>();
+        const auto let = name ? lets_.find(name->name) : lets_.end();
+        return let == lets_.end() ? op->index : let->second;
     }
 
     /// Without what its operands take.
@@ -60,7 +72,7 @@ private:
         case NodeKind::GE:
             return compared(e);
         case NodeKind::Load: {
-            const Expr &index = e.as<Load>()->index;
+            const Expr &index = index_of(e.as<Load>());
             const bool alike = index.as<Broadcast>() || steps_by(index, 1);
             return alike || e.type().is_scalar() ? registers(e.type())
                    : steps_by(index, 2)          ? 3 * registers(e.type())
@@ -131,6 +143,7 @@ private:
 
     const Target &target_;
     std::unordered_set<const ExprNode *> seen_;
+    std::unordered_map<std::string, Expr> lets_;
 };
 
 }  // namespace

@@ -37,9 +37,11 @@ constexpr int64_t max_lanes = 1024;
 constexpr int64_t max_overlapping_stride = 4;
 
 /// Of bytes also where every eighth is wanted: a register of them has two, which is more than the one that an
-/// insertion puts there.
-bool may_overlap(int64_t stride, Type t) {
-    return stride <= max_overlapping_stride || stride * t.bytes() <= 8;
+/// insertion puts there. Of 16 bits, too, where a register has
+/// four and one permutation takes them out of two.
+bool may_overlap(int64_t stride, Type t, const Target *target) {
+    const bool permutes = target && target->has_feature(Target::AVX512_Skylake);
+    return stride <= max_overlapping_stride || stride * t.bytes() <= (permutes ? 16 : 8);
 }
 
 /// What takes the place of strided loads.
@@ -70,7 +72,8 @@ struct Plan {
 
 class Planner {
 public:
-    Planner(const StridedLoads &found, UniqueNames *names) : found_(found), names_(names) {
+    Planner(const StridedLoads &found, UniqueNames *names, const Target *target)
+        : found_(found), names_(names), target_(target) {
     }
 
     Plan plan() {
@@ -166,7 +169,7 @@ private:
             return;
         } else if (pad(group)) {
             dense->first = cluster[0]->offset;
-        } else if (may_overlap(stride, group.type) && lanes >= 4) {
+        } else if (may_overlap(stride, group.type, target_) && lanes >= 4) {
             dense->first = cluster[0]->offset;
             dense->overlapping = true;
         } else {
@@ -232,6 +235,7 @@ private:
 
     const StridedLoads &found_;
     UniqueNames *names_;
+    const Target *target_;
     Plan plan_;
 };
 
@@ -368,21 +372,23 @@ private:
     int next_ = 0, here_ = 0, kernels_ = 0;
 };
 
-Stmt rewritten(const Stmt &s, UniqueNames *names) {
+Stmt rewritten(const Stmt &s, UniqueNames *names, const Target *target) {
     const StridedLoads found = find_strided_loads(s, max_stride);
     const bool joins =
         contains<Call>(s, [](const Call *op) { return op->is_intrinsic(Intrinsic::concat_bits); });
-    return found.groups.empty() && !joins ? s : DenseLoads(Planner(found, names).plan()).mutate(s);
+    return found.groups.empty() && !joins
+               ? s
+               : DenseLoads(Planner(found, names, target).plan()).mutate(s);
 }
 
 }  // namespace
 
 Stmt load_densely(const Stmt &s, LowerContext &ctx) {
-    return rewritten(s, &ctx.names);
+    return rewritten(s, &ctx.names, &ctx.target);
 }
 
 Expr load_densely(const Expr &e) {
-    return rewritten(Evaluate::make(e), nullptr).as<Evaluate>()->value;
+    return rewritten(Evaluate::make(e), nullptr, nullptr).as<Evaluate>()->value;
 }
 
 }  // namespace calotype::internal

@@ -19,6 +19,8 @@
 #include "ir/operators.h"
 #include "ir/with.h"
 #include "lower/vectors/count_work.h"
+#include "lower/vectors/narrow_long_lanes.h"
+#include "lower/vectors/value_ranges.h"
 
 namespace calotype::internal {
 
@@ -31,27 +33,6 @@ bool is_wide(const Type &t) {
 bool is_small_integer(const Type &t) {
     return t.is_int_or_uint() && t.bits() <= 16;
 }
-
-/// Ranges of integers, each node's found once.
-class Ranges {
-public:
-    const ConstantInterval &operator()(const Expr &e) {
-        return info(e).range;
-    }
-
-private:
-    const IntegerInfo &info(const Expr &e) {
-        const auto found = known_.find(e.get());
-        if (found != known_.end()) {
-            return found->second.second;
-        }
-        const IntegerInfo result =
-            info_of_operation(e, [this](const Expr &operand) { return info(operand); });
-        return known_.emplace(e.get(), std::make_pair(e, result)).first->second.second;
-    }
-
-    std::unordered_map<const ExprNode *, std::pair<Expr, IntegerInfo>> known_;
-};
 
 class LaneNarrower : public GraphMutator {
 public:
@@ -96,6 +77,12 @@ private:
     }
 
     Expr visit(const Cast *op) override {
+        if (op->type.element_of() == Int(16) && is_wide(op->value.type()) &&
+            fits(ranges_(op->value), Int(16))) {
+            if (const Expr product = rounded_product(op->value, op->type); product.defined()) {
+                return product;
+            }
+        }
         const bool from_wide = is_wide(op->value.type()) && is_small_integer(op->type);
         const Expr narrow = from_wide ? narrowed(op->value) : Expr();
         if (narrow.defined()) {
@@ -414,7 +401,7 @@ private:
     using Known = std::map<Key, std::pair<Expr, Expr>>;  ///< with the expression, which lives on
 
     const Target &target_;
-    Ranges ranges_;
+    ValueRanges ranges_;
     Known<const ExprNode *> wide_, lows_;
     Known<std::pair<const ExprNode *, bool>> values_;
 };
@@ -422,7 +409,7 @@ private:
 }  // namespace
 
 Stmt narrow_lanes(const Stmt &s, LowerContext &ctx) {
-    return LaneNarrower(ctx).mutate(s);
+    return LaneNarrower(ctx).mutate(narrow_long_lanes(s));
 }
 
 }  // namespace calotype::internal

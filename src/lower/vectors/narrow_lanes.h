@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// narrow_lanes: computes integers of 32 bits in 16 where all values fit.
+// narrow_lanes: computes integers of 32 bits in 16 where all values fit, and of 64 in 32.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -26,6 +26,8 @@ namespace calotype::internal {
 ///     saturating_cast(uint32x16(a) + uint32x16(b)):uint16x16      with a, b uint16x16
 ///     ->
 ///     saturating_add(a, b)
+///
+/// Integers of 64 bits in whose making no value leaves int32 are made in that before (narrow_long_lanes.h).
 ///
 /// Only what is made of constants and of narrow integers; not indices, and not what is reduced
 /// across lanes, for which there are instructions that add up products in 32 bits.

@@ -2,6 +2,7 @@
 // What simplify() makes of expressions and statements that lowering produces, as text.
 #include <gtest/gtest.h>
 
+#include "arith/finite_floats.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -44,6 +45,14 @@ constexpr Case sums[] = {
     {"3 + x", "x + 3"},
 };
 INSTANTIATE_TEST_SUITE_P(Sums, Simplify, testing::ValuesIn(sums));
+
+// Between a value and itself; with floats that is a matter of the last bits.
+TEST(SimplifyLerp, OfEqualEnds) {
+    const std::string floats = "lerp(a:float32, a:float32, w:float32)";
+    EXPECT_EQ(simplified("lerp(u:uint8, u:uint8, w:uint8):uint8"), "u:uint8");
+    EXPECT_EQ(simplified(floats), floats);
+    EXPECT_EQ(to_string(simplify_finite(parse_expr(floats))), "a:float32");
+}
 
 // What has an effect is neither dropped, merged nor copied.
 constexpr Case effects[] = {
