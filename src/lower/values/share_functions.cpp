@@ -447,7 +447,7 @@ private:
         return is_gpu(op->for_type) ? Stmt(op) : Mutator::visit(op);
     }
     Stmt visit(const LetStmt *op) override {
-        if (!op->value.as<Let>() || !is_value(op)) {
+        if (!op->value.as<Let>() || !is_value(op) || !contains<Call>(op->value, is_function)) {
             return Mutator::visit(op);
         }
         Lets lets;
