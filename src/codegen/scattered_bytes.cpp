@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "arith/linear_form.h"
 #include "ir/constants.h"
@@ -20,10 +19,10 @@ namespace {
 /// Of so many lanes that are put into their places one by one the addresses are no longer in registers.
 constexpr int many_lanes = 32;
 /// To put a byte into its lane takes as long as so many operations on one element save in lanes.
-constexpr int operations_of_a_lane = 12;
+constexpr int operations_of_a_lane = 14;
 constexpr int register_bits = 256;
 
-/// Accesses of a loop to bytes or shorts at places without a constant step, and operations on values.
+/// Accesses of a loop to bytes or shorts at places without a constant step, and operations on values and indices.
 class CountAccesses : public GraphVisitor {
 public:
     explicit CountAccesses(const std::string &variable) : variable_(variable) {
@@ -39,7 +38,7 @@ public:
 
     using GraphVisitor::operator();
     void operator()(const Expr &e) override {
-        operations += e.defined() && !in_index_ ? operations_of(e) : 0;
+        operations += e.defined() ? operations_of(e) : 0;
         GraphVisitor::operator()(e);
     }
 
@@ -75,9 +74,7 @@ private:
             scattered += !step;
             apart += step && std::abs(*step) > 2;
         }
-        const bool outer = std::exchange(in_index_, true);
         (*this)(index);
-        in_index_ = outer;
     }
 
     /// By how much it changes from one iteration to the next, if that is constant.
@@ -115,7 +112,6 @@ private:
 
     const std::string &variable_;
     std::map<std::string, Expr> lets_;
-    bool in_index_ = false;
 };
 
 }  // namespace
