@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
-#include "arith/linear_form.h"
 #include "ir/constants.h"
-#include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 
 namespace calotype::internal {
 
@@ -22,10 +22,65 @@ constexpr int many_lanes = 32;
 constexpr int operations_of_a_lane = 14;
 constexpr int register_bits = 256;
 
+/// By how much values change from one iteration of a loop to the next.
+class Steps {
+public:
+    explicit Steps(const std::string &variable) {
+        names_[variable] = 1;
+    }
+
+    void bind(const std::string &name, const Expr &value) {
+        names_[name] = value.type() == Int(32) ? of(value) : std::nullopt;
+    }
+
+    /// None if that is not constant.
+    std::optional<int64_t> of(const Expr &e) {
+        const auto found = known_.find(e.get());
+        if (found != known_.end()) {
+            return found->second.second;
+        }
+        const std::optional<int64_t> step = find(e);
+        known_.emplace(e.get(), std::make_pair(e, step));
+        return step;
+    }
+
+private:
+    std::optional<int64_t> find(const Expr &e) {
+        if (const Variable *op = e.as<Variable>()) {
+            const auto name = names_.find(op->name);
+            return name == names_.end() ? 0 : name->second;
+        }
+        if (const Add *op = e.as<Add>()) {
+            return sum(of(op->a), of(op->b), 1);
+        }
+        if (const Sub *op = e.as<Sub>()) {
+            return sum(of(op->a), of(op->b), -1);
+        }
+        const Mul *product = e.as<Mul>();
+        const std::optional<int64_t> factor = product ? as_const_int(product->b) : std::nullopt;
+        if (factor) {
+            return sum(0, of(product->a), *factor);
+        }
+        const bool changes = contains<Variable>(e, [&](const Variable *op) {
+            const auto name = names_.find(op->name);
+            return name != names_.end() && name->second != 0;
+        });
+        return changes ? std::nullopt : std::optional<int64_t>(0);
+    }
+
+    static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b,
+                                      int64_t factor) {
+        return a && b ? std::optional(*a + *b * factor) : std::nullopt;
+    }
+
+    std::unordered_map<std::string, std::optional<int64_t>> names_;
+    std::unordered_map<const ExprNode *, std::pair<Expr, std::optional<int64_t>>> known_;
+};
+
 /// Accesses of a loop to bytes or shorts at places without a constant step, and operations on values and indices.
 class CountAccesses : public GraphVisitor {
 public:
-    explicit CountAccesses(const std::string &variable) : variable_(variable) {
+    explicit CountAccesses(const std::string &variable) : steps_(variable) {
     }
     int scattered = 0, operations = 0;
     int apart = 0;  ///< accesses to bytes or shorts that have a constant step, of more than two
@@ -46,11 +101,11 @@ private:
     using GraphVisitor::visit;
 
     void visit(const LetStmt *op) override {
-        bind(op->name, op->value);
+        steps_.bind(op->name, op->value);
         GraphVisitor::visit(op);
     }
     void visit(const Let *op) override {
-        bind(op->name, op->value);
+        steps_.bind(op->name, op->value);
         GraphVisitor::visit(op);
     }
     void visit(const Load *op) override {
@@ -61,35 +116,14 @@ private:
         (*this)(op->value);
     }
 
-    void bind(const std::string &name, const Expr &value) {
-        if (value.type() == Int(32)) {
-            lets_[name] = substitute(lets_, value);
-        }
-    }
-
     void look_at(const Type &t, const Expr &index) {
         widest_bits = std::max(widest_bits, t.bits());
         if (t.is_scalar() && t.bits() < 32) {
-            const std::optional<int64_t> step = step_of(LinearForm(substitute(lets_, index)));
+            const std::optional<int64_t> step = steps_.of(index);
             scattered += !step;
             apart += step && std::abs(*step) > 2;
         }
         (*this)(index);
-    }
-
-    /// By how much it changes from one iteration to the next, if that is constant.
-    std::optional<int64_t> step_of(const LinearForm &index) const {
-        int64_t step = 0;
-        bool is_known = index.is_valid();
-        for (const LinearForm::Term &term : index.terms) {
-            const Variable *variable = term.value.as<Variable>();
-            if (variable && variable->name == variable_) {
-                step += term.coefficient;
-            } else {
-                is_known = is_known && !uses_var(term.value, variable_);
-            }
-        }
-        return is_known ? std::optional(step) : std::nullopt;
     }
 
     static int operations_of(const Expr &e) {
@@ -110,8 +144,7 @@ private:
         }
     }
 
-    const std::string &variable_;
-    std::map<std::string, Expr> lets_;
+    Steps steps_;
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ struct LlvmTarget {
     int vector_bits = 0;
     std::string optimizer_features = {};
     unsigned loop_alignment = 0;  ///< in bytes; 0: as LLVM has it
-    std::string
-        needless_pass;  ///< of the back end: takes long, and changes next to nothing in such code
+    /// A pass of the back end that takes long, and changes next to nothing in such code.
+    std::string needless_pass;
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a

@@ -15,7 +15,8 @@ using llvm::Value;
 
 namespace {
 
-/// For part after part of so many lanes at most, filled up to a register of 128, 256 or 512 bits: what `compute` makes of the parts of the vectors.
+/// What `compute` makes of the parts of the vectors, one register after the other: of 128, 256 or 512 bits, the last
+/// of which may be partly filled.
 template<typename Compute>
 Value *by_registers(FunctionEmitter &f, const std::vector<Value *> &vectors, Compute compute) {
     const auto *type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which loops LLVM is told to leave as they are.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "codegen/scattered_bytes.h"
+#include "ir/parser.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool stays_scalar(const std::string &body) {
+    const Stmt s = parse_stmt("for (x, 0, n) {\n" + body + "\n}\n");
+    return touches_scattered_bytes(s.as<For>());
+}
+
+TEST(ScatteredBytes, LoadedAtHalvesAndStrides) {
+    EXPECT_TRUE(stays_scalar("f[x] = b[x / 2]:uint8"));
+    EXPECT_TRUE(stays_scalar("f[x] = b[x*stride]:uint8"));
+    EXPECT_TRUE(stays_scalar("f[x] = s[x / 2]:uint16 + s[x / 3]:uint16"));
+    EXPECT_TRUE(stays_scalar("let t = x / 2\nf[x] = b[t + 1]:uint8"));
+}
+
+TEST(ScatteredBytes, NotWhereTheyFollowEachOther) {
+    EXPECT_FALSE(stays_scalar("f[x] = b[x + y*stride]:uint8"));
+    EXPECT_FALSE(stays_scalar("let t = x*3\nf[x] = b[t]:uint8 + b[t + 1]:uint8"));
+    EXPECT_FALSE(stays_scalar("let t = y / 2\nf[x] = b[x - t]:uint8"));
+}
+
+TEST(ScatteredBytes, NotOfElementsThatMachinesGather) {
+    EXPECT_FALSE(stays_scalar("f[x] = g[x / 2]:float32"));
+    EXPECT_FALSE(stays_scalar("f[ramp(x, 1, 8)] = b[ramp(x, 1, 8) / broadcast(2, 8)]:uint8"));
+}
+
+TEST(ScatteredBytes, NotForAFewLanesNorBesideOtherWork) {
+    EXPECT_FALSE(stays_scalar("f[x] = float32(b[x / 2]:uint8)"));
+    EXPECT_FALSE(stays_scalar("f[table[x]] = b[x]:uint8"));
+    EXPECT_FALSE(
+        stays_scalar("f[x] = uint8(exp(float32(b[x / 2]:uint8)) * exp(float32(c[x]:uint8)))"));
+}
+
+}  // namespace
+
+}  // namespace calotype::internal
