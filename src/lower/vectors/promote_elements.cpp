@@ -49,11 +49,12 @@ struct Place {
     }
 };
 
-/// What the compiler behind this one does not promote by itself.
+/// What the compiler behind this one does not promote by itself. Each lane is an element of its own.
 bool is_scattered(const Store *op) {
     const Ramp *ramp = op->index.as<Ramp>();
-    return ramp && ramp->base.type().is_scalar() &&
-           (!is_const_one(ramp->stride) || !is_const_one(op->predicate));
+    const auto stride =
+        ramp && ramp->base.type().is_scalar() ? as_const_int(ramp->stride) : std::nullopt;
+    return stride && *stride != 0 && (*stride != 1 || !is_const_one(op->predicate));
 }
 
 /// True if no lane of one is one of the other: they leave the same gaps, and are apart or of other remainders.

@@ -7,7 +7,7 @@
 
 namespace calotype::internal {
 
-/// Lanes with gaps between them, or under a condition, which all iterations of a loop read and write, are a
+/// Lanes a constant apart with gaps between them, or under a condition, which all iterations of a loop read and write, are a
 /// vector of their own while the loop runs:
 ///
 ///     for r in [0, n) {                                      if 0 < n {
