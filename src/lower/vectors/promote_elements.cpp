@@ -69,19 +69,20 @@ bool are_apart(const Place &a, const Place &b) {
            (*distance % *stride != 0 || std::abs(*distance) >= std::abs(*stride) * first->lanes);
 }
 
-/// True if each iteration comes to a store of that buffer.
-bool surely_stores(const Stmt &s, const std::string &buffer) {
+/// True if each iteration comes to a store to the place, which is within the buffer then.
+bool surely_stores(const Stmt &s, const Place &place) {
     if (const Store *store = s.as<Store>()) {
-        return store->name == buffer;
+        return store->name == place.store->name &&
+               place.is(store->value.type(), store->index, store->predicate);
     }
     if (const Block *block = s.as<Block>()) {
-        return surely_stores(block->first, buffer) || surely_stores(block->rest, buffer);
+        return surely_stores(block->first, place) || surely_stores(block->rest, place);
     }
     if (const LetStmt *let = s.as<LetStmt>()) {
-        return surely_stores(let->body, buffer);
+        return surely_stores(let->body, place);
     }
     if (const Allocate *allocate = s.as<Allocate>()) {
-        return surely_stores(allocate->body, buffer);
+        return surely_stores(allocate->body, place);
     }
     return false;
 }
@@ -97,9 +98,6 @@ public:
     /// Empty where they cannot be kept.
     std::vector<Place> find(UniqueNames &names) const {
         std::vector<Place> places;
-        if (!surely_stores(loop_->body, buffer_)) {
-            return {};
-        }
         bool ok = true;
         for_each<Store>(loop_->body, [&](const Store *op) {
             if (op->name == buffer_ && is_new(places, op->value.type(), op->index, op->predicate)) {
@@ -111,6 +109,7 @@ public:
             ok = ok && (op->name != buffer_ || !is_new(places, op->type, op->index, op->predicate));
         });
         for (size_t i = 0; ok && i < places.size(); i++) {
+            ok = surely_stores(loop_->body, places[i]);
             for (size_t j = 0; j < i; j++) {
                 ok = ok && are_apart(places[i], places[j]);
             }

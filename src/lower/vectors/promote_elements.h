@@ -18,8 +18,8 @@ namespace calotype::internal {
 ///
 /// The compiler behind this one promotes single elements and dense vectors so; of the others it takes each lane
 /// for itself, and puts them together and apart again in each iteration, or leaves them in memory. The loop must
-/// touch the buffer in no other way, at least once in each iteration; of several such places none may share an
-/// element with another. Not in kernels.
+/// touch the buffer in no other way, and each of several such places in each iteration; none may share an element
+/// with another. Not in kernels.
 ///
 /// Requires: vector code, simplified.
 /// Establishes: nothing that other passes rely on.
