@@ -2,6 +2,7 @@
 #include "codegen/scattered_bytes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -68,9 +69,14 @@ private:
         return changes ? std::nullopt : std::optional<int64_t>(0);
     }
 
+    /// a + b*factor, all of which fit 32 bits, as the indices of any array of bytes that a loop walks through.
     static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b,
                                       int64_t factor) {
-        return a && b ? std::optional(*a + *b * factor) : std::nullopt;
+        const auto fits = [](int64_t i) {
+            return i >= INT32_MIN && i <= INT32_MAX;
+        };
+        return a && b && fits(factor) && fits(*a + *b * factor) ? std::optional(*a + *b * factor)
+                                                                : std::nullopt;
     }
 
     std::unordered_map<std::string, std::optional<int64_t>> names_;

@@ -6,6 +6,7 @@
 #include <calotype/driver/jit_shared_runtime.h>
 #include <calotype/runtime/abi/linkables.h>
 
+#include "at_exit.h"
 #include "bindings.h"
 #include "run.h"
 
@@ -73,14 +74,7 @@ extern "C" int run_callback(const calotype_callback_args *args) {
 
 // While there is still an interpreter to run teardowns in.
 void release_at_exit() {
-    static bool is_registered = false;
-    if (!is_registered) {
-        nb::module_::import_("atexit").attr("register")(nb::cpp_function([]() {
-            ReleasedGil without_gil;
-            JITSharedRuntime::release_all();
-        }));
-        is_registered = true;
-    }
+    call_at_exit([] { JITSharedRuntime::release_all(); });
 }
 
 uint64_t address(const void *p) {

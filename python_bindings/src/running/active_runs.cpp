@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "bindings.h"
+#include "at_exit.h"
 #include "gil.h"
 
 namespace calotype::python {
@@ -43,14 +43,7 @@ ActiveRun::~ActiveRun() {
 }
 
 void wait_for_runs_at_exit() {
-    static bool is_registered = false;
-    if (!is_registered) {
-        nb::module_::import_("atexit").attr("register")(nb::cpp_function([]() {
-            const ReleasedGil without_gil;
-            wait_for_all();
-        }));
-        is_registered = true;
-    }
+    call_at_exit([] { wait_for_all(); });
 }
 
 }  // namespace calotype::python

@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/loop_guards.h"
 #include "lower/loops/widen.h"
 
@@ -72,8 +73,7 @@ Stmt without_idle_lanes(const For *op, int64_t lanes, const LowerContext &ctx) {
     if (used < 1 || used > lanes / 2 || guards.fixed.defined() || guards.range.has_lower_bound()) {
         return Stmt();
     }
-    return For::make(op->name, op->min, make_const(op->min.type(), used), op->for_type,
-                     op->partition, op->device_api, guards.body);
+    return with(op, &For::extent, make_const(op->min.type(), used), &For::body, guards.body);
 }
 
 class Vectorizer : public Mutator {

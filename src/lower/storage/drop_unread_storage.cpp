@@ -3,62 +3,47 @@
 
 #include <string>
 #include <unordered_set>
-#include <utility>
 
 #include "ir/mutator.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/loops/simplify_early.h"
 
 namespace calotype::internal {
 
 namespace {
 
+bool has_effects_beside(const Store *op) {
+    return has_effects(op->value) || has_effects(op->index) || has_effects(op->predicate);
+}
+
 /// The names of all that is used but for being stored to.
-class FindUsed : public GraphVisitor {
-public:
+std::unordered_set<std::string> names_needed(const Stmt &s) {
     std::unordered_set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-
-    void visit(const Variable *op) override {
-        names.insert(op->name);
-    }
-    void visit(const Load *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Prefetch *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        if (in_atomic_ || has_effects(op->value) || has_effects(op->index) ||
-            has_effects(op->predicate)) {
+    for_each<Variable>(s, [&](const Variable *op) { names.insert(op->name); });
+    for_each<Load>(s, [&](const Load *op) { names.insert(op->name); });
+    for_each<Prefetch>(s, [&](const Prefetch *op) { names.insert(op->name); });
+    for_each<Store>(s, [&](const Store *op) {
+        if (has_effects_beside(op)) {
             names.insert(op->name);
         }
-        GraphVisitor::visit(op);
-    }
-    void visit(const Atomic *op) override {
-        const bool outer = std::exchange(in_atomic_, true);
-        GraphVisitor::visit(op);
-        in_atomic_ = outer;
-    }
-
-    bool in_atomic_ = false;
-};
+    });
+    for_each<Atomic>(s, [&](const Atomic *atomic) {
+        for_each<Store>(atomic->body, [&](const Store *op) { names.insert(op->name); });
+    });
+    return names;
+}
 
 class DropUnread : public StmtMutator {
 public:
-    explicit DropUnread(const std::unordered_set<std::string> &used) : used_(used) {
+    explicit DropUnread(const std::unordered_set<std::string> &needed) : needed_(needed) {
     }
 
 private:
     using Mutator::visit;
 
     Stmt visit(const Allocate *op) override {
-        if (used_.count(op->name) || op->new_expr.defined() || !op->free_function.empty()) {
+        if (needed_.count(op->name) || op->new_expr.defined() || !op->free_function.empty()) {
             return Mutator::visit(op);
         }
         dropped_.insert(op->name);
@@ -71,7 +56,7 @@ private:
         return dropped_.count(op->name) ? Evaluate::make(0) : Stmt(op);
     }
 
-    const std::unordered_set<std::string> &used_;
+    const std::unordered_set<std::string> &needed_;
     std::unordered_set<std::string> dropped_;
 };
 
@@ -80,9 +65,8 @@ private:
 Stmt drop_unread_storage(const Stmt &s, LowerContext &ctx) {
     Stmt result = s;
     while (true) {
-        FindUsed used;
-        used(result);
-        const Stmt fewer = DropUnread(used.names).mutate(result);
+        const std::unordered_set<std::string> needed = names_needed(result);
+        const Stmt fewer = DropUnread(needed).mutate(result);
         if (fewer.same_as(result)) {
             return result;
         }

@@ -37,8 +37,7 @@ constexpr int64_t max_lanes = 1024;
 constexpr int64_t max_overlapping_stride = 4;
 
 /// Of bytes also where every eighth is wanted: a register of them has two, which is more than the one that an
-/// insertion puts there. Of 16 bits, too, where a register has
-/// four and one permutation takes them out of two.
+/// insertion puts there. Of 16 bits, too, where a register has four and one permutation takes them out of two.
 bool may_overlap(int64_t stride, Type t, const Target *target) {
     const bool permutes = target && target->has_feature(Target::AVX512_Skylake);
     return stride <= max_overlapping_stride || stride * t.bytes() <= (permutes ? 16 : 8);

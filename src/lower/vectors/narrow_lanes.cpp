@@ -20,7 +20,7 @@
 #include "ir/with.h"
 #include "lower/vectors/count_work.h"
 #include "lower/vectors/narrow_long_lanes.h"
-#include "lower/vectors/value_ranges.h"
+#include "lower/vectors/narrowing.h"
 
 namespace calotype::internal {
 
@@ -34,7 +34,7 @@ bool is_small_integer(const Type &t) {
     return t.is_int_or_uint() && t.bits() <= 16;
 }
 
-class LaneNarrower : public GraphMutator {
+class LaneNarrower : public StoredLanesMutator {
 public:
     explicit LaneNarrower(const LowerContext &ctx) : target_(ctx.target) {
     }
@@ -57,24 +57,7 @@ public:
     }
 
 private:
-    using GraphMutator::visit;
-
-    // Where values are not touched.
-    Stmt visit(const For *op) override {
-        return is_gpu(op->for_type) ? Stmt(op) : GraphMutator::visit(op);
-    }
-    Stmt visit(const Atomic *op) override {
-        return op;
-    }
-    Stmt visit(const Store *op) override {
-        return op->value.type().is_scalar() ? Stmt(op) : with(op, &Store::value, mutate(op->value));
-    }
-    Expr visit(const Load *op) override {
-        return op;
-    }
-    Expr visit(const VectorReduce *op) override {
-        return op;
-    }
+    using StoredLanesMutator::visit;
 
     Expr visit(const Cast *op) override {
         if (op->type.element_of() == Int(16) && is_wide(op->value.type()) &&

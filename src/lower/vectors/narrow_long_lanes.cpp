@@ -8,32 +8,15 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
-#include "lower/vectors/value_ranges.h"
+#include "lower/vectors/narrowing.h"
 
 namespace calotype::internal {
 
 namespace {
 
-class NarrowLongLanes : public GraphMutator {
+class NarrowLongLanes : public StoredLanesMutator {
 private:
-    using GraphMutator::visit;
-
-    // Where values are not touched.
-    Stmt visit(const For *op) override {
-        return is_gpu(op->for_type) ? Stmt(op) : GraphMutator::visit(op);
-    }
-    Stmt visit(const Atomic *op) override {
-        return op;
-    }
-    Stmt visit(const Store *op) override {
-        return op->value.type().is_scalar() ? Stmt(op) : with(op, &Store::value, mutate(op->value));
-    }
-    Expr visit(const Load *op) override {
-        return op;
-    }
-    Expr visit(const VectorReduce *op) override {
-        return op;
-    }
+    using StoredLanesMutator::visit;
 
     Expr visit(const Cast *op) override {
         const bool leaves = is_long(op->value.type()) && !is_long(op->type);

@@ -24,30 +24,46 @@ namespace {
 
 /// Lanes of a buffer that a loop reads and writes, with the vector that they are kept in.
 struct Place {
-    Expr index, predicate;
-    Type type;
     const Store *store;  ///< one of those to it
     std::string kept;
 
-    bool is(const Type &t, const Expr &i, const Expr &p) const {
-        return t == type && equal(i, index) && equal(p, predicate);
+    Type type() const {
+        return store->value.type();
+    }
+    bool is(const Type &t, const Expr &index, const Expr &predicate) const {
+        return t == type() && equal(index, store->index) && equal(predicate, store->predicate);
+    }
+    bool is_of(const Store *op) const {
+        return op->name == store->name && is(op->value.type(), op->index, op->predicate);
     }
     /// What is in memory.
     Expr in_memory() const {
-        return Load::make(type, store->name, index, predicate, store->alignment);
+        return Load::make(type(), store->name, store->index, store->predicate, store->alignment);
     }
     Stmt write_back() const {
         return with(store, &Store::value, load());
     }
     Expr load() const {
-        return Load::make(type, kept, Ramp::make(0, 1, type.lanes()), const_true(type.lanes()),
-                          Alignment());
+        return Load::make(type(), kept, lanes(), const_true(type().lanes()), Alignment());
     }
     Stmt keep(const Expr &value) const {
-        return Store::make(kept, value, Ramp::make(0, 1, type.lanes()), const_true(type.lanes()),
-                           Alignment());
+        return Store::make(kept, value, lanes(), const_true(type().lanes()), Alignment());
+    }
+
+private:
+    Expr lanes() const {
+        return Ramp::make(0, 1, type().lanes());
     }
 };
+
+/// Null if it is none of these.
+const Place *find_place(const std::vector<Place> &places, const Type &t, const Expr &index,
+                        const Expr &predicate) {
+    const auto found = std::find_if(places.begin(), places.end(), [&](const Place &place) {
+        return place.is(t, index, predicate);
+    });
+    return found == places.end() ? nullptr : &*found;
+}
 
 /// What the compiler behind this one does not promote by itself. Each lane is an element of its own.
 bool is_scattered(const Store *op) {
@@ -57,23 +73,20 @@ bool is_scattered(const Store *op) {
     return stride && *stride != 0 && (*stride != 1 || !is_const_one(op->predicate));
 }
 
-/// True if no lane of one is one of the other: they leave the same gaps, and are apart or of other remainders.
+/// Of scattered places: true if no lane of one is one of the other, as they leave the same gaps, and are apart or of
+/// other remainders.
 bool are_apart(const Place &a, const Place &b) {
-    const Ramp *first = a.index.as<Ramp>(), *second = b.index.as<Ramp>();
-    if (!first || !second || first->lanes != second->lanes) {
-        return false;
-    }
-    const auto stride = as_const_int(first->stride), other = as_const_int(second->stride);
+    const Ramp *first = a.store->index.as<Ramp>(), *second = b.store->index.as<Ramp>();
+    const int64_t stride = *as_const_int(first->stride);
     const auto distance = as_const_int(simplify(second->base - first->base));
-    return stride && other && distance && *stride == *other && *stride != 0 &&
-           (*distance % *stride != 0 || std::abs(*distance) >= std::abs(*stride) * first->lanes);
+    return distance && first->lanes == second->lanes && is_const(second->stride, stride) &&
+           (*distance % stride != 0 || std::abs(*distance) >= std::abs(stride) * first->lanes);
 }
 
 /// True if each iteration comes to a store to the place, which is within the buffer then.
 bool surely_stores(const Stmt &s, const Place &place) {
     if (const Store *store = s.as<Store>()) {
-        return store->name == place.store->name &&
-               place.is(store->value.type(), store->index, store->predicate);
+        return place.is_of(store);
     }
     if (const Block *block = s.as<Block>()) {
         return surely_stores(block->first, place) || surely_stores(block->rest, place);
@@ -100,13 +113,15 @@ public:
         std::vector<Place> places;
         bool ok = true;
         for_each<Store>(loop_->body, [&](const Store *op) {
-            if (op->name == buffer_ && is_new(places, op->value.type(), op->index, op->predicate)) {
+            if (op->name == buffer_ &&
+                !find_place(places, op->value.type(), op->index, op->predicate)) {
                 ok = ok && is_scattered(op) && stays(op->index) && stays(op->predicate);
-                places.push_back({op->index, op->predicate, op->value.type(), op, ""});
+                places.push_back({op, ""});
             }
         });
         for_each<Load>(loop_->body, [&](const Load *op) {
-            ok = ok && (op->name != buffer_ || !is_new(places, op->type, op->index, op->predicate));
+            ok = ok &&
+                 (op->name != buffer_ || find_place(places, op->type, op->index, op->predicate));
         });
         for (size_t i = 0; ok && i < places.size(); i++) {
             ok = surely_stores(loop_->body, places[i]);
@@ -124,12 +139,6 @@ public:
     }
 
 private:
-    static bool is_new(const std::vector<Place> &places, const Type &t, const Expr &index,
-                       const Expr &predicate) {
-        return std::none_of(places.begin(), places.end(),
-                            [&](const Place &place) { return place.is(t, index, predicate); });
-    }
-
     /// The same in all iterations.
     bool stays(const Expr &e) const {
         return is_pure(e) && !contains_kind(e, NodeKind::Load) && !uses_any_var(e, inside_);
@@ -150,18 +159,14 @@ public:
 private:
     using Mutator::visit;
 
-    const Place &place_of(const Type &t, const Expr &index, const Expr &predicate) const {
-        return *std::find_if(places_.begin(), places_.end(),
-                             [&](const Place &place) { return place.is(t, index, predicate); });
-    }
     Expr visit(const Load *op) override {
-        return op->name == buffer_ ? place_of(op->type, op->index, op->predicate).load()
+        return op->name == buffer_ ? find_place(places_, op->type, op->index, op->predicate)->load()
                                    : Mutator::visit(op);
     }
     Stmt visit(const Store *op) override {
-        return op->name == buffer_
-                   ? place_of(op->value.type(), op->index, op->predicate).keep(mutate(op->value))
-                   : Mutator::visit(op);
+        return op->name == buffer_ ? find_place(places_, op->value.type(), op->index, op->predicate)
+                                         ->keep(mutate(op->value))
+                                   : Mutator::visit(op);
     }
 
     const std::string &buffer_;
@@ -191,7 +196,7 @@ private:
         }
         const Stmt body = mutate(op->body);
         const Stmt loop = body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
-        return op->for_type == ForType::Serial && is_plain(body) ? promoted(loop.as<For>()) : loop;
+        return op->for_type == ForType::Serial ? promoted(loop.as<For>()) : loop;
     }
 
     Stmt promoted(const For *loop) {
@@ -201,6 +206,9 @@ private:
                 buffers.insert(op->name);
             }
         });
+        if (buffers.empty() || !is_plain(loop->body)) {
+            return loop;
+        }
         Stmt body = loop->body;
         std::vector<Place> all;
         for (const std::string &buffer : buffers) {
@@ -218,8 +226,8 @@ private:
             s = Block::make({place.keep(place.in_memory()), s, place.write_back()});
         }
         for (const Place &place : places) {
-            s = Allocate::make(place.kept, place.type.element_of(), MemoryType::Stack,
-                               {place.type.lanes()}, const_true(), s);
+            s = Allocate::make(place.kept, place.type().element_of(), MemoryType::Stack,
+                               {place.type().lanes()}, const_true(), s);
         }
         return is_positive_const(extent) ? s : IfThenElse::make(0 < extent, s);
     }

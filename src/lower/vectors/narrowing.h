@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ValueRanges: what integers can be. Helper of narrow_lanes and narrow_long_lanes.
+// What narrow_lanes and narrow_long_lanes share: what integers can be, and which code they look at.
 #pragma once
 
 #include <unordered_map>
 #include <utility>
 
 #include "arith/integer_info.h"
-#include "ir/expr.h"
+#include "ir/mutator.h"
+#include "ir/with.h"
 
 namespace calotype::internal {
 
@@ -29,6 +30,28 @@ private:
     }
 
     std::unordered_map<const ExprNode *, std::pair<Expr, IntegerInfo>> known_;
+};
+
+/// Rewrites the values that host code stores as vectors: no indices, and nothing that is reduced or atomic.
+class StoredLanesMutator : public GraphMutator {
+protected:
+    using GraphMutator::visit;
+
+    Stmt visit(const For *op) override {
+        return is_gpu(op->for_type) ? Stmt(op) : GraphMutator::visit(op);
+    }
+    Stmt visit(const Atomic *op) override {
+        return op;
+    }
+    Stmt visit(const Store *op) override {
+        return op->value.type().is_scalar() ? Stmt(op) : with(op, &Store::value, mutate(op->value));
+    }
+    Expr visit(const Load *op) override {
+        return op;
+    }
+    Expr visit(const VectorReduce *op) override {
+        return op;
+    }
 };
 
 }  // namespace calotype::internal
