@@ -4,8 +4,15 @@
 #include <algorithm>
 #include <vector>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -96,6 +103,75 @@ std::vector<llvm::Instruction *> storage_read_by_indices(llvm::Function &functio
     return found;
 }
 
+bool adds(const llvm::Instruction &i) {
+    return llvm::isa<llvm::GetElementPtrInst>(i) || i.getOpcode() == llvm::Instruction::Add ||
+           i.getOpcode() == llvm::Instruction::Sub || i.getOpcode() == llvm::Instruction::Or;
+}
+
+/// Whether an analysis of sums sees what `i` is made of.
+bool has_terms(const llvm::Instruction &i) {
+    return adds(i) || i.getOpcode() == llvm::Instruction::Mul ||
+           i.getOpcode() == llvm::Instruction::Shl || llvm::isa<llvm::SExtInst>(i) ||
+           llvm::isa<llvm::ZExtInst>(i) || llvm::isa<llvm::TruncInst>(i);
+}
+
+/// Freezes the sums that one loop adds to.
+class OpaqueSums {
+public:
+    OpaqueSums(llvm::Loop &loop, llvm::ScalarEvolution &sums, llvm::DominatorTree &tree)
+        : loop_(loop), sums_(sums), before_(tree[loop.getHeader()]->getIDom()->getBlock()) {
+    }
+
+    void freeze() {
+        for (llvm::BasicBlock *block : loop_.blocks()) {
+            for (llvm::Instruction &i : *block) {
+                if (adds(i)) {
+                    std::for_each(i.op_begin(), i.op_end(), [&](llvm::Use &term) { freeze(term); });
+                }
+            }
+        }
+    }
+
+private:
+    void freeze(llvm::Use &term) {
+        auto *i = llvm::dyn_cast<llvm::Instruction>(term.get());
+        if (i && !i->getType()->isVectorTy() && !loop_.contains(i) && has_terms(*i)) {
+            llvm::Value *&frozen = frozen_[i];
+            frozen = frozen ? frozen : make_frozen(i);
+            term.set(frozen);
+        }
+    }
+
+    llvm::Value *make_frozen(llvm::Instruction *sum) {
+        llvm::IRBuilder<> b(before_->getTerminator());
+        for (auto &[other, frozen] : distinct_) {
+            if (const llvm::ConstantInt *distance = distance_between(other, sum)) {
+                return sum->getType()->isPointerTy()
+                           ? b.CreateGEP(b.getInt8Ty(), frozen, b.getInt(distance->getValue()))
+                           : b.CreateAdd(frozen, b.getInt(distance->getValue()));
+            }
+        }
+        llvm::Value *frozen = b.CreateFreeze(sum);
+        distinct_.push_back({sum, frozen});
+        return frozen;
+    }
+
+    const llvm::ConstantInt *distance_between(llvm::Instruction *from, llvm::Instruction *to) {
+        if (from->getType() != to->getType()) {
+            return nullptr;
+        }
+        const llvm::SCEV *distance = sums_.getMinusSCEV(sums_.getSCEV(to), sums_.getSCEV(from));
+        const auto *constant = llvm::dyn_cast<llvm::SCEVConstant>(distance);
+        return constant ? constant->getValue() : nullptr;
+    }
+
+    llvm::Loop &loop_;
+    llvm::ScalarEvolution &sums_;
+    llvm::BasicBlock *before_;
+    llvm::DenseMap<llvm::Instruction *, llvm::Value *> frozen_;
+    std::vector<std::pair<llvm::Instruction *, llvm::Value *>> distinct_;
+};
+
 }  // namespace
 
 void decide_indices(llvm::Module &module) {
@@ -117,6 +193,25 @@ void make_choices_opaque(llvm::Module &module) {
             }
         }
         std::for_each(found.begin(), found.end(), freeze);
+    }
+}
+
+void make_sums_opaque(llvm::Module &module) {
+    const llvm::TargetLibraryInfoImpl known(llvm::Triple(module.getTargetTriple()));
+    llvm::TargetLibraryInfo library(known);
+    for (llvm::Function &function : module) {
+        if (function.empty()) {
+            continue;
+        }
+        llvm::DominatorTree tree(function);
+        llvm::LoopInfo loops(tree);
+        llvm::AssumptionCache assumptions(function);
+        llvm::ScalarEvolution sums(function, library, assumptions, tree, loops);
+        for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+            if (loop->isInnermost()) {
+                OpaqueSums(*loop, sums, tree).freeze();
+            }
+        }
     }
 }
 

@@ -13,6 +13,13 @@ namespace calotype::internal {
 /// that it is the same in the loop. Last of all, as other optimisations should see through them.
 void make_choices_opaque(llvm::Module &module);
 
+/// Sums that a loop does not change are computed before it, and loop strength reduction takes them apart
+/// again: where an innermost loop adds something to such a sum, it weighs all ways to divide the terms
+/// between registers, a second of the processor for a pyramid, and moves some back into the loop. So the
+/// loop gets a frozen one, and what differs from it by a constant is that and the constant, as
+/// addresses that share a register are. Last of all.
+void make_sums_opaque(llvm::Module &module);
+
 /// Storage in the frame that was not written is undefined to LLVM: another value at each use, so that
 /// a clamp of what is read there (clamp_unsafe_accesses) may be folded as if it held whatever it is, and
 /// the index made of it is anywhere. So such values that indices are made of are frozen: they become one

@@ -219,6 +219,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         interleave_by_permutation(*copy, target);
         extend_indices_with_sign(*copy);
     }
+    make_sums_opaque(*copy);
     drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);

@@ -78,6 +78,49 @@ TEST(OpaqueChoices, SumsVectorsConditionsAndWhatOneBlockUsesStay) {
     EXPECT_EQ(frozen("%x = sdiv i32 %a, %b\nstore i32 %x, ptr %to\n", ""), Names());
 }
 
+TEST(OpaqueSums, WhatALoopAddsToIsFrozen) {
+    for (const char *sum :
+         {"add i32 %a, %b", "sub i32 %a, %b", "mul i32 %a, %b", "shl i32 %a, 2"}) {
+        EXPECT_EQ(frozen(std::string("%x = ") + sum + "\n",
+                         "%i = load i32, ptr %to\n"
+                         "%y = add i32 %i, %x\n"
+                         "store i32 %y, ptr %to\n",
+                         make_sums_opaque),
+                  Names{"x"})
+            << sum;
+    }
+    EXPECT_EQ(frozen("%x = getelementptr i32, ptr %to, i32 %a\n",
+                     "%i = load i32, ptr %to\n"
+                     "%y = getelementptr i32, ptr %x, i32 %i\n"
+                     "store i32 0, ptr %y\n",
+                     make_sums_opaque),
+              Names{"x"});
+}
+
+TEST(OpaqueSums, ThoseThatDifferByAConstantAreOne) {
+    EXPECT_EQ(frozen("%x = getelementptr i32, ptr %to, i32 %a\n"
+                     "%next = getelementptr i8, ptr %to, i32 20\n"
+                     "%z = getelementptr i32, ptr %next, i32 %a\n",
+                     "%i = load i32, ptr %to\n"
+                     "%y = getelementptr i32, ptr %x, i32 %i\n"
+                     "store i32 0, ptr %y\n"
+                     "%w = getelementptr i32, ptr %z, i32 %i\n"
+                     "store i32 1, ptr %w\n",
+                     make_sums_opaque),
+              Names{"x"});
+}
+
+TEST(OpaqueSums, FactorsArgumentsAndWhatTheLoopMakesStay) {
+    EXPECT_EQ(frozen("%x = add i32 %a, %b\n",
+                     "%i = load i32, ptr %to\n"
+                     "%y = mul i32 %i, %x\n"
+                     "%z = add i32 %y, %a\n"
+                     "%w = add i32 %z, %i\n"
+                     "store i32 %w, ptr %to\n",
+                     make_sums_opaque),
+              Names());
+}
+
 /// What is frozen where `index` is computed of what `read` finds in storage of the frame.
 Names frozen_for_index(const std::string &read, const std::string &index) {
     return frozen("%storage = alloca [64 x i8]\n"
