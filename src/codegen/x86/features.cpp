@@ -55,6 +55,16 @@ std::string x86_features(const Target &target) {
     return result;
 }
 
+bool is_intel_with_avx512(const Target &target) {
+    if (target.processor_tune != Target::ProcessorGeneric ||  // those that have names are AMD's
+        target.has_feature(Target::AVX512_Zen5)) {
+        return false;
+    }
+    return target.has_feature(Target::AVX512_Zen4)
+               ? target.features_any_of({Target::AVX512_SapphireRapids, Target::AVXVNNI})
+               : target.has_feature(Target::AVX512_Skylake);
+}
+
 // Where none is asked for: a processor of the generation that has the features, or the one before Sapphire Rapids: by
 // LLVM's model of that, chains of choices, as a largest element's place is found by, become branches.
 std::string x86_tuning(const Target &target) {
@@ -66,11 +76,8 @@ std::string x86_tuning(const Target &target) {
     if (target.has_feature(Target::AVX512_Zen5)) {
         return "znver5";
     }
-    if (target.has_feature(Target::AVX512_SapphireRapids)) {
-        return "icelake-server";
-    }
     if (target.has_feature(Target::AVX512_Zen4)) {
-        return "znver4";
+        return is_intel_with_avx512(target) ? "icelake-server" : "znver4";
     }
     if (target.has_feature(Target::AVX512_Skylake)) {
         return "skylake-avx512";

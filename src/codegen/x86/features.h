@@ -10,6 +10,9 @@ namespace calotype::internal {
 
 /// The attributes of an x86 target with implied features set: "+sse4.1,+avx,...".
 std::string x86_features(const Target &target);
+/// Whether the processor has AVX-512 as Intel makes it, with fast gathers. AVX-VNNI tells Sapphire Rapids from Zen 4 where
+/// a virtual machine hides the tiles that both differ in.
+bool is_intel_with_avx512(const Target &target);
 /// The name of the processor that instructions are scheduled for.
 std::string x86_tuning(const Target &target);
 

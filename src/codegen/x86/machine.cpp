@@ -110,9 +110,7 @@ public:
     }
     // Intel's processors with AVX-512 gather fast, AMD's and older ones do not.
     bool has_fast_gather(const Target &target) const override {
-        const bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
-                            !target.has_feature(Target::AVX512_SapphireRapids);
-        return target.has_feature(Target::AVX512_Skylake) && !is_amd;
+        return is_intel_with_avx512(target);
     }
     bool packs(const Target &target, Type from, Type to) const override {
         return x86_packs(target, from, to);

@@ -149,7 +149,10 @@ TEST(X86, GathersAreThoseThatPay) {
                                    load(Int(32, 32), "c") > Broadcast::make(0, 32), {});
     const std::string features = "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake";
     for (const auto &[more, is_fast] :
-         {std::pair("", true), std::pair("-avx512_cannonlake-avx512_zen4", false)}) {
+         {std::pair("", true), std::pair("-avx512_cannonlake-avx512_zen4", false),
+          std::pair("-avx512_cannonlake-avx512_zen4-avxvnni", true),
+          std::pair("-avx512_cannonlake-avx512_zen4-avx512_zen5-avxvnni", false),
+          std::pair("-tune_znver4", false)}) {
         const std::string target = features + more;
         EXPECT_EQ(assembly(target.c_str(), table).find("vgather") != std::string::npos, is_fast)
             << assembly(target.c_str(), table);
