@@ -14,7 +14,7 @@ namespace calotype::internal {
 ///     for x in [0, 64) { g[x] = 0 }
 ///
 /// Until nothing more goes: what was stored may have been all that others were read for. What is stored with an effect,
-/// as by an extern function, stays.
+/// as by an extern function, stays. Copies between host and device, and the memory of either, go with what nothing reads.
 ///
 /// Requires: flat storage, simplified.
 /// Establishes: nothing that other passes rely on.
