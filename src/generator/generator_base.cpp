@@ -242,15 +242,23 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
         if (traces_pipeline_) {
             pipeline_.trace_pipeline();
         }
-        if (using_autoscheduler()) {
-            autoscheduled_ = pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
-        }
-        if (using_runtime_prefixes()) {
-            pipeline_.apply_runtime_prefixes(get_target(), runtime_prefixes_);
-        }
         phase_ = Phase::Scheduled;
     }
     return get_pipeline();
+}
+
+Pipeline GeneratorBase::build_pipeline() {
+    if (phase_ == Phase::Scheduled) {
+        return get_pipeline();
+    }
+    build_pipeline(std::vector<std::vector<StubInput>>());
+    if (using_autoscheduler()) {
+        autoscheduled_ = pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
+    }
+    if (using_runtime_prefixes()) {
+        pipeline_.apply_runtime_prefixes(get_target(), runtime_prefixes_);
+    }
+    return pipeline_;
 }
 
 std::vector<Argument> GeneratorBase::arguments() const {

@@ -107,9 +107,11 @@ public:
 
     /// Runs configure() alone: after it all inputs and outputs exist.
     void configure_once();
-    /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a
-    /// program; empty ahead of time.
-    Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given = {});
+    /// Runs all steps not yet done, and lets the autoscheduler, if there is one, schedule the whole.
+    Pipeline build_pipeline();
+    /// For a generator used inside of a program, `given` one list an input: an autoscheduler and
+    /// prefixes of the runtime are left to the pipeline that it becomes part of.
+    Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given);
     /// build_pipeline, compiled for this process: it takes the inputs in order, then the outputs.
     /// Handlers and extern functions are as those of a Pipeline.
     Callable compile_to_callable(const JITHandlers *handlers = nullptr,

@@ -302,6 +302,16 @@ TEST(HalideSurface, GeneratorsInsideOfGenerators) {
     EXPECT_EQ(traced_pipelines, 1);
 }
 
+TEST(HalideSurface, AutoschedulersScheduleTheWhole) {
+    int pipelines = 0;
+    Pipeline::add_autoscheduler("counts_pipelines",
+                                [&](const Pipeline &, const Target &, const AutoschedulerParams &,
+                                    AutoSchedulerResults *) { pipelines++; });
+    const GeneratorContext context(Target("host"), AutoschedulerParams("counts_pipelines"));
+    Nested::create(context)->build_pipeline();
+    EXPECT_EQ(pipelines, 1);
+}
+
 // A name is not taken for an expression that is a text.
 struct NamedFunc : Func {
     explicit NamedFunc(const std::string &name) : Func(name) {
