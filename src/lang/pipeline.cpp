@@ -62,28 +62,9 @@ std::vector<Func> Pipeline::outputs() const {
     return result;
 }
 
-namespace {
-
-void add_after_callees(const Function &f, const Environment &env, std::map<std::string, bool> *seen,
-                       std::vector<Function> *order) {
-    if (!seen->emplace(f.name(), true).second) {
-        return;
-    }
-    for (const auto &callee : find_direct_calls(f, env)) {
-        add_after_callees(callee.second, env, seen, order);
-    }
-    order->push_back(f);
-}
-
-}  // namespace
-
 Func Pipeline::get_func(size_t index) {
-    const Environment env = build_environment(checked().outputs);
-    std::map<std::string, bool> seen;
-    std::vector<Function> order;
-    for (const Function &f : checked().outputs) {
-        add_after_callees(f, env, &seen, &order);
-    }
+    const std::vector<Function> &outputs = checked().outputs;
+    const std::vector<Function> order = order_by_calls(outputs, build_environment(outputs));
     user_assert(index < order.size())
         << "the pipeline has no func " << index << ", it has " << order.size();
     return Func(order[index]);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walking from Func to Func, and copying whole pipelines.
+#include <set>
+
 #include "ir/mutator.h"
 #include "ir/visitor.h"
 #include "pipeline/fields.h"
@@ -76,21 +78,97 @@ Environment build_environment(const std::vector<Function> &outputs) {
     return env;
 }
 
-Environment find_direct_calls(const Function &f, const Environment &env) {
-    Environment result;
+namespace {
+
+/// In the order of the calls; a Function may be there more than once.
+std::vector<Function> list_direct_calls(const Function &f, const Environment &env) {
     CollectCalls calls = collect_calls(f);
-    for (const Function &callee : calls.called) {
-        result.emplace(callee.name(), callee);
-    }
+    std::vector<Function> result = calls.called;
     for (const std::string &name : calls.called_by_name) {
         auto it = env.find(name);
         if (name == f.name()) {
-            result.emplace(name, f);
+            result.push_back(f);
         } else if (it != env.end()) {
-            result.emplace(*it);
+            result.push_back(it->second);
         }
     }
     return result;
+}
+
+}  // namespace
+
+Environment find_direct_calls(const Function &f, const Environment &env) {
+    Environment result;
+    for (const Function &callee : list_direct_calls(f, env)) {
+        result.emplace(callee.name(), callee);
+    }
+    return result;
+}
+
+namespace {
+
+/// A name without what makes it unique: a '$' and what follows it, then digits at the end.
+std::string name_without_numbers(const std::string &name) {
+    std::string stem = name.substr(0, name.find('$'));
+    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+        stem.pop_back();
+    }
+    return stem;
+}
+
+class OrderByCalls {
+public:
+    explicit OrderByCalls(const Environment &env) : env_(env) {
+    }
+    /// Numbers f and what it needs in the order in which they are met.
+    void number(const Function &f) {
+        if (place_.emplace(f.name(), place_.size()).second) {
+            for (const Function &callee : list_direct_calls(f, env_)) {
+                number(callee);
+            }
+        }
+    }
+    void add(const Function &f) {
+        if (!seen_.insert(f.name()).second) {
+            return;
+        }
+        for (const Function &callee : sorted_calls(f)) {
+            add(callee);
+        }
+        order.push_back(f);
+    }
+    std::vector<Function> order;
+
+private:
+    std::vector<Function> sorted_calls(const Function &f) const {
+        std::map<std::pair<std::string, size_t>, Function> sorted;
+        for (const Function &callee : list_direct_calls(f, env_)) {
+            sorted.emplace(std::pair(name_without_numbers(callee.name()), place_.at(callee.name())),
+                           callee);
+        }
+        std::vector<Function> result;
+        for (const auto &callee : sorted) {
+            result.push_back(callee.second);
+        }
+        return result;
+    }
+
+    const Environment &env_;
+    std::map<std::string, size_t> place_;
+    std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::vector<Function> order_by_calls(const std::vector<Function> &outputs, const Environment &env) {
+    OrderByCalls result(env);
+    for (const Function &f : outputs) {
+        result.number(f);
+    }
+    for (const Function &f : outputs) {
+        result.add(f);
+    }
+    return result.order;
 }
 
 namespace {

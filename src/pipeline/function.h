@@ -194,6 +194,10 @@ Environment build_environment(const std::vector<Function> &outputs);
 /// The Functions called directly by f (its definitions, schedule expressions and extern arguments).
 /// Calls by name alone (f itself, and what a wrapper wraps) are looked up in `env`.
 Environment find_direct_calls(const Function &f, const Environment &env = {});
+/// The Functions that `outputs` need, each after those that it calls. Those that one Function calls
+/// go by their names without the numbers that make them unique, then by where a walk from the
+/// outputs meets them first: so schedules that Halide's autoschedulers print number them.
+std::vector<Function> order_by_calls(const std::vector<Function> &outputs, const Environment &env);
 /// Copies that share nothing mutable with the originals, calls redirected to the copies; outputs
 /// come first in order.
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,

@@ -263,26 +263,13 @@ std::string computed_with(const Function &f) {
     return "";
 }
 
-void append_calls_first(const Function &f, const std::map<std::string, Function> &env,
-                        std::vector<std::string> &order) {
-    if (std::find(order.begin(), order.end(), f.name()) != order.end()) {
-        return;
-    }
-    for (const auto &callee : find_direct_calls(f, env)) {
-        if (callee.first != f.name()) {
-            append_calls_first(callee.second, env, order);
-        }
-    }
-    order.push_back(f.name());
-}
-
 }  // namespace
 
 std::pair<std::vector<std::string>, std::vector<std::vector<std::string>>>
 realization_order(const std::vector<Function> &outputs, std::map<std::string, Function> &env) {
     std::vector<std::string> order;
-    for (const Function &f : outputs) {
-        append_calls_first(f, env, order);
+    for (const Function &f : order_by_calls(outputs, env)) {
+        order.push_back(f.name());
     }
     std::vector<std::vector<std::string>> groups;
     for (const std::string &name : order) {

@@ -228,6 +228,20 @@ TEST(Pipeline, funcs_in_order) {
     EXPECT_EQ(p.outputs().size(), 1u);
 }
 
+// Names that differ in numbers alone go by the order of the calls.
+TEST(Pipeline, funcs_of_one_name_in_order) {
+    Func two("numbered2"), ten("numbered10"), before("called_last"), g("order_all");
+    two(x) = x;
+    ten(x) = x;
+    before(x) = x;
+    g(x) = two(x) + ten(x) + before(x);
+    Pipeline p(g);
+    const char *const names[] = {"called_last", "numbered2", "numbered10", "order_all"};
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(p.get_func(i).name(), names[i]);
+    }
+}
+
 TEST(Pipeline, custom_passes_are_deleted) {
     int deleted = 0;
     {
