@@ -414,7 +414,7 @@ private:
             }
             return;
         }
-        const Expr condition = without_bounded_loads(all_lanes(expanded));
+        const Expr condition = without_bounded_loads(surely_all_lanes(expanded));
         Solution solution = {Interval::nothing(), Expr()};
         if (is_pure(condition) && reads_move(condition) && !calls_linkable(condition)) {
             solution = solve(simplify(over_inner_loops(condition)));

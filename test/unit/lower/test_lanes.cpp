@@ -45,6 +45,18 @@ TEST(Lanes, others_are_reduced) {
               "vector_reduce");
 }
 
+TEST(Lanes, others_are_surely_so_between_bounds) {
+    const auto surely = [](const char *text) {
+        return to_string(simplify(surely_all_lanes(parse_expr(text))));
+    };
+    EXPECT_EQ(surely("ramp(x, 1, 8) / broadcast(2, 8) + ramp(x, 1, 8) % broadcast(2, 8) < "
+                     "broadcast(n, 8)"),
+              "(x + 1) / 2 < n + -4");
+    EXPECT_EQ(surely("select(broadcast(c:bool, 4), ramp(x, 1, 4), broadcast(7, 4)) < "
+                     "broadcast(n, 4)"),
+              "max(x, 4) < n + -3");
+}
+
 TEST(Lanes, largest) {
     EXPECT_EQ(to_string(simplify(largest_lane(parse_expr("ramp(x, 3, 4)")))), "x + 9");
     EXPECT_EQ(to_string(largest_lane(parse_expr("x"))), "x");
