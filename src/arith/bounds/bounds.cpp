@@ -13,6 +13,9 @@
 // nodes make ends that are linear in n.
 #include "arith/bounds.h"
 
+#include <algorithm>
+#include <set>
+
 #include "arith/bounds/bounds_engine.h"
 #include "arith/bounds/ends.h"
 #include "ir/constants.h"
@@ -23,6 +26,20 @@
 namespace calotype::internal {
 
 namespace {
+
+/// The union of two intervals, but one of them alone where a condition, whose least and largest
+/// value are those of `holds`, is always true, or never.
+Interval union_of_chosen(const Interval &holds, const Interval &a, const Interval &b) {
+    if (!holds.is_bounded()) {
+        return Interval::make_union(a, b);
+    }
+    const auto chosen = [&](const Expr &x, const Expr &y) {
+        return std::pair(ends::select(holds.min, x, y), ends::select(holds.max, x, y));
+    };
+    const auto [min_if_all, min_if_any] = chosen(a.min, b.min);
+    const auto [max_if_all, max_if_any] = chosen(a.max, b.max);
+    return {ends::min(min_if_all, min_if_any), ends::max(max_if_all, max_if_any)};
+}
 
 /// A larger end gets a name. Ends of real index expressions stay below.
 constexpr int largest_end = 96;
@@ -346,7 +363,37 @@ Bounded BoundsEngine::choice(const Expr &condition, const Expr &a, const Expr &b
     }
     const Bounded x = under_condition(condition, a);
     const Bounded y = under_condition(Not::make(condition), b);
+    if (one_side_moves(condition, x.ends, y.ends)) {
+        return {union_of_chosen(c.ends, x.ends, y.ends), union_of(x.range, y.range)};
+    }
     return make_union(x, y, t);
+}
+
+/// Whether the ends of one of two intervals follow the variables of a condition that have several
+/// values, and those of the other do not, as where an image is mirrored: inside of it is where the
+/// values are, and beyond is anywhere in it.
+bool BoundsEngine::one_side_moves(const Expr &condition, const Interval &a,
+                                  const Interval &b) const {
+    if (const_bound_ || !a.is_bounded() || !b.is_bounded()) {
+        return false;
+    }
+    std::set<std::string> moving;
+    for (const std::string &name : free_variables(condition)) {
+        const Bounded *let = lets_.find(name);
+        const Interval *var = let ? &let->ends : vars_.find(name);
+        if (var && var->is_bounded() && !var->is_single_point()) {
+            for (const Expr &end : {var->min, var->max}) {
+                const std::vector<std::string> names = free_variables(names_.wrap(end));
+                moving.insert(names.begin(), names.end());
+            }
+        }
+    }
+    const auto moves = [&](const Interval &i) {
+        const std::vector<std::string> names = free_variables(names_.wrap(i.min));
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return moving.count(name) > 0; });
+    };
+    return !moving.empty() && moves(a) != moves(b);
 }
 
 /// The bounds that e has where the condition holds.

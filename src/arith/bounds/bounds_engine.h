@@ -141,6 +141,7 @@ private:
     Bounded pure_call(const Call *op);
 
     Bounded choice(const Expr &condition, const Expr &a, const Expr &b);
+    bool one_side_moves(const Expr &condition, const Interval &a, const Interval &b) const;
     Bounded under_condition(const Expr &condition, const Expr &e);
     Bounded make_union(const Bounded &a, const Bounded &b, Type t) const;
 

@@ -171,6 +171,17 @@ TEST(Bounds, SelectNarrowsItsBranches) {
               "[select(n < 5, 0, 1), select(n < 5, 10, 11)]");
 }
 
+// Where one side moves with x and the other is anything between fixed ends, as in mirrored images.
+TEST(Bounds, SelectIsOneSideWhereItsConditionIsSettled) {
+    const Expr x = var("x"), n = var("n");
+    const Interval region = {var("a"), var("b")};
+    EXPECT_EQ(bounds_text(select(x >= 0, x, x % 8), region),
+              "[min(select(a < 0, 0, max(a, 0)), select(b < 0, 0, max(a, 0))), "
+              "max(select(a < 0, 7, b), select(b < 0, 7, b))]");
+    EXPECT_EQ(bounds_text(select(x >= 0 && x < n, x, x + 5), region),
+              "[min(max(a, 0), a + 5), b + 5]");
+}
+
 TEST(Bounds, ConstBoundsHaveNoVariables) {
     Scope<Interval> scope;
     scope.push("x", {Expr(0), var("n")});
