@@ -164,7 +164,8 @@ Value *FunctionEmitter::emit_node(const Sub *op) {
 }
 
 Value *FunctionEmitter::emit_node(const Mul *op) {
-    return emit_arithmetic(op, &FunctionEmitter::multiply);
+    Value *v = machine_.product(*this, op);
+    return v ? v : emit_arithmetic(op, &FunctionEmitter::multiply);
 }
 
 Value *FunctionEmitter::emit_node(const Div *op) {

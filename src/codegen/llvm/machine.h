@@ -51,6 +51,10 @@ public:
     virtual Value *sum(FunctionEmitter &, const Add *) const {
         return nullptr;
     }
+    /// An instruction for a product.
+    virtual Value *product(FunctionEmitter &, const Mul *) const {
+        return nullptr;
+    }
     /// Instructions for the high halves of the products of unsigned integers.
     virtual Value *high_product(FunctionEmitter &, Value *, Value *) const {
         return nullptr;

@@ -72,6 +72,9 @@ public:
     Value *sum(FunctionEmitter &f, const Add *op) const override {
         return match_x86_sum(f, op);
     }
+    Value *product(FunctionEmitter &f, const Mul *op) const override {
+        return match_x86_product(f, op);
+    }
     Value *reduction(FunctionEmitter &f, const VectorReduce *op) const override {
         return match_x86_reduction(f, op);
     }

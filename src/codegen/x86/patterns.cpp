@@ -27,6 +27,10 @@ struct Instruction {
     X::ID bits128, bits256, bits512;
 };
 
+/// Sums of two products of s16.
+const Instruction products_of_words = {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd,
+                                       X::x86_avx512_pmaddw_d_512};
+
 enum class Operands : uint8_t { Product, Difference, Single };
 
 /// sum (or saturating sum) over groups of `factor` lanes of a * b, |a - b| or a.
@@ -266,11 +270,9 @@ Value *match_accumulation(FunctionEmitter &f, VectorReduce::Operator kind, const
 
 /// a * b + c * d of s16: neighbours of one product, when they are interleaved.
 Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
-    static const Instruction instruction = {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd,
-                                            X::x86_avx512_pmaddw_d_512};
     const ReductionRow row = {
         VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false,
-        Target::SSE41,     instruction};
+        Target::SSE41,     products_of_words};
     const int lanes = op->type.lanes();
     Pair first, second;
     if (!row.gives(op->type.element_of()) || lanes < 4 || !f.target().has_feature(row.feature) ||
@@ -281,7 +283,7 @@ Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
     Value *x = f.interleave({f.emit(first.a), f.emit(second.a)});
     Value *y = f.interleave({f.emit(first.b), f.emit(second.b)});
     int width;
-    X::ID id = choose(instruction, f.target(), lanes * 32, &width);
+    X::ID id = choose(products_of_words, f.target(), lanes * 32, &width);
     return f.by_pieces({x, y}, width / 16, [&](const std::vector<Value *> &piece) {
         return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
     });
@@ -314,10 +316,9 @@ Value *sum_neighbours(FunctionEmitter &f, const Expr &v) {
     const bool of_bytes = t.bits() == 8;
     static const Instruction bytes = {X::x86_ssse3_pmadd_ub_sw_128, X::x86_avx2_pmadd_ub_sw,
                                       X::x86_avx512_pmaddubs_w_512};
-    static const Instruction words = {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd,
-                                      X::x86_avx512_pmaddw_d_512};
     int width;
-    const X::ID id = choose(of_bytes ? bytes : words, f.target(), t.lanes() * t.bits(), &width);
+    const X::ID id =
+        choose(of_bytes ? bytes : products_of_words, f.target(), t.lanes() * t.bits(), &width);
     Value *x = f.emit(v), *ones = llvm::ConstantInt::get(x->getType(), 1);
     // Of bytes the first is unsigned and the second signed.
     const bool is_second = of_bytes && t.is_int();
@@ -423,6 +424,13 @@ Value *match_rounding_product(FunctionEmitter &f, const Call *op) {
     return b.CreateXor(product, b.CreateSExt(wrapped, product->getType()));
 }
 
+/// e as s16 that are no bytes, if its values are such, else undefined.
+Expr as_words(const Expr &e) {
+    const int lanes = e.type().lanes();
+    const bool are_bytes = lossless_cast(Int(8, lanes), e).defined();
+    return are_bytes ? Expr() : lossless_cast(Int(16, lanes), e);
+}
+
 }  // namespace
 
 Value *match_x86_call(FunctionEmitter &f, const Call *op) {
@@ -462,6 +470,35 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
     v = v ? v : match_accumulation(f, VectorReduce::Add, op->b, op->a);
     v = v ? v : match_sum_of_neighbours(f, op);
     return v ? v : match_sum_of_products(f, op);
+}
+
+// A product of s16 is a sum of two, the second of which is a product with 0: one operation, where a product of 32 bits
+// takes two on Intel's processors. One operand is made wider by zeros for that. Where it is known that the upper half of one
+// is 0, as of unsigned bytes, LLVM does so, and with constants it does better.
+Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
+    const int lanes = op->type.lanes();
+    if (f.target().arch != Target::X86 || op->type.element_of() != Int(32) || lanes < 4 ||
+        !f.target().has_feature(Target::SSE41)) {
+        return nullptr;
+    }
+    const auto is_left_to_llvm = [&](const Expr &e) {
+        return is_const(e) || lossless_cast(UInt(8, lanes), e).defined() ||
+               !lossless_cast(Int(16, lanes), e).defined();
+    };
+    const bool is_first = as_words(op->a).defined();
+    const Expr words = is_first ? as_words(op->a) : as_words(op->b);
+    if (is_left_to_llvm(op->a) || is_left_to_llvm(op->b) || !words.defined()) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> &b = f.builder();
+    Value *x = b.CreateZExt(f.emit(words), f.type(op->type)), *y = f.emit(is_first ? op->b : op->a);
+    int width;
+    const X::ID id = choose(products_of_words, f.target(), lanes * 32, &width);
+    llvm::Type *taken = f.type(Int(16, width / 16));
+    return f.by_pieces({x, y}, width / 32, [&](const std::vector<Value *> &piece) {
+        return b.CreateIntrinsic(
+            id, {}, {b.CreateBitCast(piece[0], taken), b.CreateBitCast(piece[1], taken)});
+    });
 }
 
 // To 12 bits, or to 14 where AVX-512 has it. A step of Newton's method would take longer than the estimate; a program
