@@ -20,6 +20,7 @@
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/gathers.h"
 #include "codegen/x86/permutations.h"
+#include "codegen/x86/spills.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -220,6 +221,9 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         extend_indices_with_sign(*copy);
     }
     make_sums_opaque(*copy);
+    if (target.arch == Target::X86) {
+        align_spills(*copy, target);
+    }
     drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
