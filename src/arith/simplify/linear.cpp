@@ -273,6 +273,26 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
     return x.defined() && y.defined() ? binary(op, x, y) : Expr();
 }
 
+// ramp(x + c0, s) < broadcast(x + c1) = ramp(c0 - c1, s) < 0, so that masks of the first lanes of a vector are constants.
+Expr Simplifier::cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b) {
+    const bool is_first = a.as<Ramp>() != nullptr;
+    const Ramp *lanes = (is_first ? a : b).as<Ramp>();
+    const Broadcast *other = (is_first ? b : a).as<Broadcast>();
+    if (!lanes || !other || lanes->base.type() != other->value.type() || is_const(other->value) ||
+        !is_exact(other->value.type())) {
+        return Expr();
+    }
+    std::optional<int64_t> difference = difference_by_lets(lanes->base, other->value);
+    difference = difference ? difference : as_const_int(sub(lanes->base, other->value));
+    const Type t = other->value.type();
+    if (!difference || !t.can_represent(*difference)) {
+        return Expr();
+    }
+    const Expr rest = ramp(make_const(t, *difference), lanes->stride, lanes->lanes),
+               zero = Broadcast::make(make_zero(t), lanes->lanes);
+    return is_first ? binary(op, rest, zero) : binary(op, zero, rest);
+}
+
 namespace {
 
 // numerator = divisor * quotient + rest, with as little as possible in rest.

@@ -239,6 +239,7 @@ Expr Simplifier::after_rules(NodeKind op, const Expr &a, const Expr &b) {
     case NodeKind::LT:
     case NodeKind::EQ: {
         Expr better = cancel_in_comparison(op, a, b);
+        better = better.defined() ? better : cancel_in_lanes(op, a, b);
         return better.defined() || !facts_.has_truths() ? better : by_facts(make_binary(op, a, b));
     }
     case NodeKind::And:

@@ -111,6 +111,7 @@ private:
     // Linear forms (linear.cpp).
     Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);
     Expr cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b);
+    Expr cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b);
     Expr divide_terms(NodeKind op, const Expr &a, const Expr &b);
     Expr remainder_of_ramp(const Ramp &ramp, const Expr &b);
     Expr shorter_by_lets(const Expr &a, const Expr &b);
