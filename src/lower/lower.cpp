@@ -180,6 +180,8 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
         buffer.dimensions.push_back({dim.min, dim.extent, int32_t(elements)});
         elements *= size_t(dim.extent);
     }
+    user_assert(raw->host || elements == 0)
+        << "constant image " << name << " has no memory on the host: allocate() makes some";
     size_t bytes = size_t(buffer.type.bytes());
     buffer.bytes.resize(elements * bytes);
     for (size_t i = 0; i < elements; i++) {

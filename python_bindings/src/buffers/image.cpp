@@ -3,6 +3,7 @@
 #include <calotype/tools/image_io.h>
 
 #include "bindings.h"
+#include "buffer.h"
 
 namespace calotype::python {
 
@@ -34,6 +35,8 @@ Buffer<> load(const std::string &path, const std::string &format) {
 
 void save(const Buffer<> &image, const std::string &path, const std::string &format) {
     ReleasedGil without_gil;
+    const std::string problem = why_not_shown(image);
+    user_assert(problem.empty()) << path << ": " << problem;
     const auto &f = with_errors([&]() -> auto & { return format_of(path, format); });
     const int bits = image.type().bits();
     const int channels = image.dimensions() > 2 ? image.channels() : 1;

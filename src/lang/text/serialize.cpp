@@ -31,6 +31,8 @@ const Runtime::Buffer<> &buffer_of(const Image &image) {
 
 ConstantImageText text_of(const Image &image) {
     Runtime::Buffer<> original = buffer_of(image);
+    user_assert(original.data() || original.number_of_elements() == 0)
+        << "image " << image->name << " has no memory on the host, and cannot be serialized";
     original.copy_to_host();
     const Runtime::Buffer<> dense = original.copy();
     ConstantImageText text;
