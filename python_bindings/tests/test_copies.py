@@ -147,3 +147,33 @@ def test_memory_of_another_is_wrapped():
     assert b.device_detach_native() == 0
     assert not b.has_device_allocation()
     assert doubled(owner) == expected
+
+
+@pytest.mark.parametrize("ending", ["png", "npy"])
+def test_a_picture_is_of_the_newest_copy(ending, tmp_path):
+    pytest.importorskip("numpy")
+    y, yi = ct.vars("y yi")
+    f = ct.Func("slope")
+    f[x, y] = ct.u8(x + 10 * y)
+    f.gpu_tile(x, y, xi, yi, 4, 4)
+    b = ct.Buffer(ct.UInt(8), [8, 8])
+    b.fill(0)
+    f.realize(b, opencl)
+    path = tmp_path / f"slope.{ending}"
+    ct.imageio.imwrite(path, b)
+    assert ct.imageio.imread(path)[3].tolist() == list(range(30, 38))
+
+
+def test_a_result_of_the_host_does_not_go_beside_a_newer_copy():
+    f, ones = ct.Func("ramp"), ct.Func("ones")
+    f[x] = x
+    f.gpu_tile(x, xi, 4)
+    ones[x] = 1
+    b = ct.Buffer(ct.Int(32), [8])
+    f.realize(b, opencl)
+    for run in (lambda: ones.realize(b), lambda: ones.compile_to_callable([])(b)):
+        with pytest.raises(ct.RuntimeError, match="output buffer ones is dirty on a device, must be copied"):
+            run()
+    b.copy_to_host()
+    ones.realize(b)
+    assert list(b) == [1] * 8

@@ -536,9 +536,7 @@ private:
             checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)),
                                    "unaligned_host_ptr", {b.role, alignment}));
         }
-        if (!b.is_output) {
-            add_host_is_newest(b, &checks);
-        }
+        add_host_is_newest(b, &checks);
         return checks;
     }
 

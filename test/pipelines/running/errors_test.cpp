@@ -255,6 +255,19 @@ TEST_F(RunTimeErrors, constant_image_that_is_newer_on_its_device) {
     EXPECT_EQ(Buffer<int>(of_image.realize({4}))(3), 3);
 }
 
+TEST(RunTimeErrorsOfOutputs, one_that_is_newer_on_its_device) {
+    Func f("over_a_stale_copy");
+    f(x) = x;
+    Buffer<int> out(4, "out");
+    out.set_device_dirty();
+    EXPECT_RUNTIME_ERROR(f.realize(out),
+                         "output buffer over_a_stale_copy is dirty on a device, must be copied to the "
+                         "host: the pipeline was compiled without device support");
+    out.set_device_dirty(false);
+    f.realize(out);
+    EXPECT_EQ(out(3), 3);
+}
+
 TEST(RunTimeErrorsOfOutputs, ValuesOfOneFuncHaveOneShape) {
     Func f("pair");
     f(x) = Tuple(x, cast<float>(x));
