@@ -24,9 +24,14 @@ _C_TYPES = {
 }
 
 
+def _type(what: str, given: Any) -> Any:
+    try:
+        return _core.Type(given)
+    except (TypeError, CompileError):
+        raise CompileError(f"{what} of an extern function has type {given!r}, must be a Type") from None
+
+
 def _c_type(what: str, type: Any) -> Any:
-    if not isinstance(type, _core.Type):
-        raise CompileError(f"{what} of an extern function has type {type!r}, must be a Type")
     import ctypes  # here: programs without extern functions do without it
 
     found = "c_void_p" if type.is_handle() else _C_TYPES.get(str(type))
@@ -59,10 +64,12 @@ class ExternFunction:
             raise CompileError(f"{function!r} is no extern function, must be callable")
         import ctypes
 
-        types = [_c_type(f"argument {i}", t) for i, t in enumerate(arguments)]
+        names = [f"argument {i}" for i in range(len(arguments))]
+        types = [_c_type(name, _type(name, t)) for name, t in zip(names, arguments)]
         if on_error is None:
             on_error = -1 if ctypes.c_void_p in types else 0
         self.__wrapped__ = function
+        result = _type("the result", result)
         result_type = _c_type("the result", result)
 
         def call(*values: Any) -> Any:

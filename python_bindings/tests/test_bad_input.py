@@ -319,6 +319,26 @@ def test_sizes_that_are_none():
             make()
 
 
+def test_buffers_without_memory(tmp_path):
+    query, gone = ct.Buffer.make_bounds_query(ct.UInt(8), [3, 3]), ct.Buffer(ct.UInt(8), [3, 3])
+    gone.deallocate()
+    for b in (query, gone):
+        f = ct.Func("f")
+        f[x, y] = b[x, y]
+        for use in (
+            lambda: ct.imageio.imwrite(tmp_path / "none.png", b),
+            lambda: ct.imageio.imwrite(tmp_path / "none.npy", b),
+            lambda: ct.serialize_pipeline(ct.Pipeline(f)),
+            lambda: f.compile_to_module([], "f"),
+            lambda: f.compile_to_c(tmp_path / "f.c", [], "f"),
+            lambda: f.compile_to_callable([]),
+            lambda: ct.Module("m", ct.Target("host")).append(b),
+        ):
+            with pytest.raises(ct.CompileError, match="has no memory on the host"):
+                use()
+        assert b._repr_png_() is None
+
+
 def test_memory_that_there_is_not():
     f = ct.Func("large")
     f[x, y] = x + y
@@ -385,6 +405,28 @@ def test_what_an_extern_function_returns_is_checked():
         with pytest.raises(ct.ArgumentError, match=f"is {value} .*, which does not fit in {t}"):
             run(value, t)
     assert run(255, ct.UInt(8)) == 255 and run(3, ct.Float(32)) == 3.0 and run(0.1, ct.Float(64)) == 0.1
+
+
+def test_types_that_have_no_values():
+    none = [ct.Float(8), ct.Float(24), ct.BFloat(32), ct.Int(64).widen(), ct.Int(1).narrow()]
+    for t in none:
+        for use in (
+            lambda: ct.cast(t, x),
+            lambda: ct.reinterpret(t, x),
+            lambda: ct.Param(t),
+            lambda: ct.ImageParam(t, 1),
+            lambda: ct.Buffer(t, [3]),
+            lambda: ct.Func(t, 1, "f"),
+            lambda: ct.extern_call("g", t, []),
+        ):
+            with pytest.raises(ct.CompileError, match=f"there are no values of type {t}: integers have"):
+                use()
+    for make in (lambda: ct.UInt(8).with_bits(300), lambda: ct.Type(ct.TypeCode.Int, 0)):
+        with pytest.raises(ct.CompileError, match="bits is asked for, must have from 1 to 64"):
+            make()
+    for make in (lambda: ct.UInt(8).with_lanes(0), lambda: ct.Type(ct.TypeCode.Int, 8, 70000)):
+        with pytest.raises(ct.CompileError, match="lanes is asked for, must have from 1 to 65535"):
+            make()
 
 
 def test_types_that_there_are_not():

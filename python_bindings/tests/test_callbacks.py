@@ -194,3 +194,30 @@ def test_teardowns_run_before_the_interpreter_ends(raises):
     )
     assert done.returncode == 0 and done.stdout.split()[0::2] == ["False", "twice"], done
     assert ("OddNumber" in done.stderr) == raises
+
+
+def test_functions_stay_when_the_dict_that_had_them_changes():
+    def of(factor):
+        return ct.extern_function(ct.Int(32), [ct.Int(32)])(lambda i: factor * i)
+
+    f = ct.Func("f")
+    f[x] = ct.extern_call("scaled_by", ct.Int(32), [x])
+    p, externs = ct.Pipeline(f), {"scaled_by": of(2)}
+    p.set_jit_externs(externs)
+    externs["scaled_by"] = of(3)
+    others = [of(i) for i in range(20)]
+    assert list(p.realize([3])) == [0, 2, 4]
+    externs.clear()
+    del others
+    assert list(p.realize([3])) == [0, 2, 4]
+
+
+@pytest.mark.parametrize("t", [int, ct.Int(32), "int32"])
+def test_what_stands_for_a_type_is_the_type_of_a_function(t):
+    f = ct.Func("f")
+    f[x] = ct.extern_call("next", ct.Int(32), [x])
+    p = ct.Pipeline(f)
+    p.set_jit_externs({"next": ct.extern_function(t, [t])(lambda i: i + 1)})
+    assert list(p.realize([3])) == [1, 2, 3]
+    with pytest.raises(ct.CompileError, match="argument 0 of an extern function has type 3, must be a Type"):
+        ct.extern_function(t, [3])(abs)

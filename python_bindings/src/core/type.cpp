@@ -71,8 +71,21 @@ void check_size_of_type(int bits, int lanes) {
         << "a type of " << lanes << " lanes is asked for, must have from 1 to 65535";
 }
 
+bool has_values(const Type &t) {
+    if (t.is_float()) {
+        return t.bits() == 16 || (!t.is_bfloat() && (t.bits() == 32 || t.bits() == 64));
+    }
+    return !t.is_int_or_uint() || (t.bits() >= 1 && t.bits() <= 64);
+}
+
+Type type_named(const std::string &name) {
+    Type t;
+    user_assert(parse_type(name, &t)) << "'" << name << "' is no type";
+    return t;
+}
+
 const Type &with_limits(const Type &t) {
-    user_assert((t.is_int_or_uint() || t.is_float()) && t.bits() > 0)
+    user_assert((t.is_int_or_uint() || t.is_float()) && t.bits() > 0 && has_values(t))
         << "type " << t << " has no least and no greatest value";
     return t;
 }
@@ -88,7 +101,10 @@ bool is_type_like(nb::handle h) {
 
 Type to_type(nb::handle h) {
     if (nb::isinstance<Type>(h)) {
-        return nb::cast<Type>(h);
+        const Type t = nb::cast<Type>(h);
+        user_assert(has_values(t)) << "there are no values of type " << t
+                                   << ": integers have 1 to 64 bits, floats 16, 32 or 64";
+        return t;
     }
     if (h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type)) {
         return Bool();
@@ -114,16 +130,33 @@ void bind_type(PythonModule &m) {
         .def(
             "__init__",
             [](Type *t, calotype_type_code_t code, int bits, int lanes) {
+                check_size_of_type(bits, lanes);
                 new (t) Type(code, bits, lanes);
             },
             "code"_a, "bits"_a, "lanes"_a = 1)
+        .def("__init__", [](Type *t, TypeArg like) { new (t) Type(like); }, "type"_a)
+        .def(
+            "__init__", [](Type *t, const std::string &name) { new (t) Type(type_named(name)); },
+            "type"_a)
         .def("code", &Type::code)
         .def("bits", &Type::bits)
         .def("lanes", &Type::lanes)
         .def("bytes", &Type::bytes, "Bytes of one lane in memory.")
         .def("with_code", &Type::with_code, "code"_a)
-        .def("with_bits", &Type::with_bits, "bits"_a)
-        .def("with_lanes", &Type::with_lanes, "lanes"_a)
+        .def(
+            "with_bits",
+            [](const Type &t, int bits) {
+                check_size_of_type(bits, 1);
+                return t.with_bits(bits);
+            },
+            "bits"_a)
+        .def(
+            "with_lanes",
+            [](const Type &t, int lanes) {
+                check_size_of_type(64, lanes);
+                return t.with_lanes(lanes);
+            },
+            "lanes"_a)
         .def("element_of", &Type::element_of)
         .def("widen", &Type::widen)
         .def("narrow", &Type::narrow)
@@ -160,11 +193,7 @@ void bind_type(PythonModule &m) {
         .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
         .def("__str__", [](const Type &t) { return to_string(t); })
         .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });
-    m.def("_type_from_name", [](const std::string &name) {
-        Type t;
-        user_assert(parse_type(name, &t)) << "'" << name << "' is no type";
-        return t;
-    });
+    m.def("_type_from_name", &type_named);
     for (const auto &[name, make] : {std::pair("Int", &Int), std::pair("UInt", &UInt),
                                      std::pair("Float", &Float), std::pair("BFloat", &BFloat)}) {
         m.def(

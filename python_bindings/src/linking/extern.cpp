@@ -80,8 +80,11 @@ void *address_of(const std::string &name, nb::handle h) {
 // What is called must stay: the functions are kept by the object that the pipeline belongs to.
 template<typename T>
 void set_externs(nb::handle self, nb::dict externs) {
+    // The functions of now, whatever becomes of the dict that was given.
+    nb::dict kept;
+    kept.update(externs);
     std::map<std::string, JITExtern> map;
-    for (auto [name, value] : externs) {
+    for (auto [name, value] : kept) {
         user_assert(PyUnicode_Check(name.ptr()))
             << describe(name) << " is no name of an extern function, must be a str";
         const std::string key = nb::cast<std::string>(name);
@@ -96,7 +99,7 @@ void set_externs(nb::handle self, nb::dict externs) {
     nb::cast<T &>(self).set_jit_externs(map);
     wait_for_runs_at_exit();
     // Never freed: compiled code that calls them may be found again by another pipeline.
-    externs.inc_ref();
+    kept.release();
 }
 
 }  // namespace
