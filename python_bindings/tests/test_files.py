@@ -53,6 +53,25 @@ def test_several_files(tmp_path):
         assert (tmp_path / name).stat().st_size > 0, name
 
 
+def test_names_of_files_are_paths(tmp_path):
+    host, f, made = ct.Target("host"), simple(), set()
+    for name in "bitcode llvm_assembly object header assembly c lowered_stmt conceptual_stmt".split():
+        for target in (f, ct.Pipeline(f)):
+            getattr(target, f"compile_to_{name}")(tmp_path / name, [])
+        made.add(name)
+    f.compile_to_file(tmp_path / "file", [])
+    f.compile_to_static_library(tmp_path / "library", [])
+    f.compile_to({ct.OutputFileType.object: tmp_path / "outputs.o"}, [], "f")
+    f.compile_to_module([], "f", host).compile({ct.OutputFileType.c_header: tmp_path / "module.h"})
+    ct.compile_standalone_runtime(tmp_path / "runtime.o", host)
+    ct.create_static_library([tmp_path / "outputs.o"], host, tmp_path / "of_one.a")
+    f.debug_to_file(tmp_path / "f.npy")
+    made |= {"file.o", "file.h", "library.a", "outputs.o", "module.h", "runtime.o", "of_one.a"}
+    assert made <= {path.name for path in tmp_path.iterdir()}
+    with pytest.raises(TypeError, match="os.PathLike"):
+        f.compile_to_object(3, [])
+
+
 def test_errors_of_files(tmp_path):
     with pytest.raises(ct.Error, match="no/such/folder"):
         simple().compile_to_object("/no/such/folder/f.o", [], "f")

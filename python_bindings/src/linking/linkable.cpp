@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "callbacks.h"
+#include "paths.h"
 
 namespace calotype::python {
 
@@ -32,11 +33,11 @@ using LinkableClass = PythonClass<Linkable>;
 void bind_making(LinkableClass &c) {
     c.def(nb::init<>())
         .def_static(
-            "from_path", [](const std::string &path) { return Linkable::from_path(path); },
+            "from_path", [](const Path &path) { return Linkable::from_path(path); },
             "path"_a)
         .def_static(
             "from_path",
-            [](const std::string &path, calotype_kind kind) {
+            [](const Path &path, calotype_kind kind) {
                 return Linkable::from_path(path, kind);
             },
             "path"_a, "kind"_a)
@@ -51,7 +52,7 @@ void bind_making(LinkableClass &c) {
         .def_static("list_from_text", &Linkable::list_from_text, "text"_a)
         .def_static("list_to_text", &Linkable::list_to_text, "list"_a)
         .def(
-            "add_path", [](const Linkable &l, const std::string &p) { return l.add_path(p); },
+            "add_path", [](const Linkable &l, const Path &p) { return l.add_path(p); },
             "path"_a)
         .def(
             "add_image",

@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "interruptible.h"
+#include "paths.h"
 #include "run.h"
 
 namespace calotype::python {
@@ -42,15 +43,15 @@ using WriteFile = void (Pipeline::*)(const std::string &, const std::vector<Argu
 /// A member that writes a file; the name of the function may be left out.
 template<typename T>
 void bind_write(PythonClass<T> &c, const char *name, WriteFile write, const char *file) {
-    const auto call = [write](T &t, const std::string &path, const Arguments &args,
-                              const std::string &fn, const Target &target) {
+    const auto call = [write](T &t, const Path &path, const Arguments &args, const std::string &fn,
+                              const Target &target) {
         Pipeline p = pipeline_of(t);
         const std::vector<Argument> arguments = arguments_of(args);
         compile_files([&] { (p.*write)(path, arguments, fn, aot_target(target)); });
     };
     c.def(
         name,
-        [call](T &t, const std::string &path, const Arguments &args, const Target &target) {
+        [call](T &t, const Path &path, const Arguments &args, const Target &target) {
             call(t, path, args, "", target);
         },
         nb::arg(file), "arguments"_a, "target"_a);
@@ -74,7 +75,7 @@ template<typename T>
 void bind_statements(PythonClass<T> &c) {
     c.def(
          "compile_to_lowered_stmt",
-         [](T &t, const std::string &file, const Arguments &args, StmtOutputFormat format,
+         [](T &t, const Path &file, const Arguments &args, StmtOutputFormat format,
             const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
@@ -84,7 +85,7 @@ void bind_statements(PythonClass<T> &c) {
          "filename"_a, "arguments"_a, "fmt"_a = Text, "target"_a = Target())
         .def(
             "compile_to_conceptual_stmt",
-            [](T &t, const std::string &file, const Arguments &args, StmtOutputFormat format,
+            [](T &t, const Path &file, const Arguments &args, StmtOutputFormat format,
                const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
@@ -103,16 +104,16 @@ template<typename T>
 void bind_multitarget(PythonClass<T> &c) {
     c.def(
          "compile_to",
-         [](T &t, const std::map<OutputFileType, std::string> &outputs, const Arguments &args,
-            const std::string &fn, const Target &target) {
+         [](T &t, const OutputPaths &outputs, const Arguments &args, const std::string &fn,
+            const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             compile_files([&] { p.compile_to(outputs, arguments, fn, aot_target(target)); });
+             compile_files([&] { p.compile_to(names_of(outputs), arguments, fn, aot_target(target)); });
          },
          "outputs"_a, "arguments"_a, "fn_name"_a, "target"_a = Target())
         .def(
             "compile_to_multitarget_static_library",
-            [](T &t, const std::string &prefix, const Arguments &args,
+            [](T &t, const Path &prefix, const Arguments &args,
                const std::vector<Target> &targets) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
@@ -122,8 +123,8 @@ void bind_multitarget(PythonClass<T> &c) {
             "filename_prefix"_a, "arguments"_a, "targets"_a)
         .def(
             "compile_to_multitarget_object_files",
-            [](T &t, const std::string &prefix, const Arguments &args,
-               const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
+            [](T &t, const Path &prefix, const Arguments &args, const std::vector<Target> &targets,
+               const std::vector<std::string> &suffixes) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
                 compile_files([&] {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Module, and writing modules out.
 #include "bindings.h"
+#include "buffer.h"
 #include "interruptible.h"
+#include "paths.h"
 
 namespace calotype::python {
 
@@ -9,9 +11,7 @@ using namespace internal;
 
 namespace {
 
-using OutputMap = std::map<OutputFileType, std::string>;
-
-void multitarget(const std::string &fn_name, const OutputMap &outputs,
+void multitarget(const std::string &fn_name, const OutputPaths &outputs,
                  const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
                  nb::callable factory) {
     const auto make = [&](const std::string &name, const Target &target) {
@@ -21,7 +21,7 @@ void multitarget(const std::string &fn_name, const OutputMap &outputs,
             << "the factory of modules gives " << describe(made) << ", must give a Module";
         return nb::cast<Module>(made);
     };
-    compile_files([&] { compile_multitarget(fn_name, outputs, targets, suffixes, make); });
+    compile_files([&] { compile_multitarget(fn_name, names_of(outputs), targets, suffixes, make); });
 }
 
 std::string to_object_bytes(const Module &module) {
@@ -50,6 +50,8 @@ nb::list buffers_of(const Module &module) {
 // A copy of the elements, with the shape.
 LoweredBuffer embedded(const Buffer<> &buffer) {
     user_assert(buffer.defined()) << "an undefined buffer is embedded in a module";
+    const std::string problem = why_not_shown(buffer);
+    user_assert(problem.empty()) << problem;
     const Buffer<> copy = buffer.copy();
     const calotype_buffer_t &raw = *copy.raw_buffer();
     LoweredBuffer result;
@@ -66,14 +68,14 @@ LoweredBuffer embedded(const Buffer<> &buffer) {
 void bind_standalone_runtime(PythonModule &m) {
     m.def(
         "compile_standalone_runtime",
-        [](const std::string &file, const Target &t, const RuntimeNamespaceMap &prefixes) {
+        [](const Path &file, const Target &t, const RuntimeNamespaceMap &prefixes) {
             compile_standalone_runtime(file, t, prefixes);
         },
         "filename"_a, "target"_a, "namespace_map"_a = RuntimeNamespaceMap());
     m.def(
         "compile_standalone_runtime",
-        [](const OutputMap &outputs, const Target &t, const RuntimeNamespaceMap &prefixes) {
-            return compile_standalone_runtime(outputs, t, prefixes);
+        [](const OutputPaths &outputs, const Target &t, const RuntimeNamespaceMap &prefixes) {
+            return compile_standalone_runtime(names_of(outputs), t, prefixes);
         },
         "outputs"_a, "target"_a, "namespace_map"_a = RuntimeNamespaceMap());
 }
@@ -101,8 +103,8 @@ void bind_module(PythonModule &m) {
         .def("resolve_submodules", &Module::resolve_submodules)
         .def(
             "compile",
-            [](const Module &self, const OutputMap &outputs) {
-                compile_files([&] { self.compile(outputs); });
+            [](const Module &self, const OutputPaths &outputs) {
+                compile_files([&] { self.compile(names_of(outputs)); });
             },
             "outputs"_a)
         .def(
@@ -129,8 +131,13 @@ void bind_module(PythonModule &m) {
         .def("__repr__",
              [](const Module &self) { return "<calotype.Module '" + self.name() + "'>"; });
     m.def("link_modules", &link_modules, "name"_a, "modules"_a);
-    m.def("create_static_library", &create_static_library, "src_files"_a, "target"_a, "dst_file"_a,
-          "deterministic"_a = true);
+    m.def(
+        "create_static_library",
+        [](const std::vector<Path> &sources, const Target &target, const Path &library,
+           bool deterministic) {
+            create_static_library({sources.begin(), sources.end()}, target, library, deterministic);
+        },
+        "src_files"_a, "target"_a, "dst_file"_a, "deterministic"_a = true);
     bind_standalone_runtime(m);
     m.def("get_compiler_stack_size", &get_compiler_stack_size);
     m.def("set_compiler_stack_size", &set_compiler_stack_size, "bytes"_a,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines as bytes or files, and back.
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 
-#include <filesystem>
-
 #include "bindings.h"
+#include "paths.h"
 
 namespace calotype::python {
 
 namespace {
 
-using Path = std::filesystem::path;
 using Params = std::map<std::string, Parameter>;
 using ParamArgs = std::map<std::string, ParameterArg>;
 

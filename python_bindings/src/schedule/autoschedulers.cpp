@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Autoschedulers, of plugins and in Python.
 #include "bindings.h"
+#include "paths.h"
 
 namespace calotype::python {
 
@@ -75,7 +76,7 @@ void bind_autoschedulers(PythonModule &m) {
                         "it schedules the Funcs of the pipeline, and may give a text that says "
                         "how.");
     m.def(
-        "load_plugin", [](const std::string &name) { load_plugin(name); }, "lib_name"_a,
+        "load_plugin", [](const Path &library) { load_plugin(library); }, "lib_name"_a,
         "Loads a shared library that registers generators, autoschedulers or handlers.");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Func: the directives that concern it as a whole.
 #include "func_args.h"
+#include "paths.h"
 
 namespace calotype::python {
 
@@ -147,7 +148,9 @@ void bind_diagnostics(PythonClass<Func> &c) {
         .def("trace_realizations", &Func::trace_realizations, same_object)
         .def("add_trace_tag", &Func::add_trace_tag, "trace_tag"_a, same_object)
         .def("no_profiling", &Func::no_profiling, same_object)
-        .def("debug_to_file", &Func::debug_to_file, "filename"_a)
+        .def(
+            "debug_to_file", [](Func &f, const Path &file) { f.debug_to_file(file); },
+            "filename"_a)
         .def(
             "stream_loads",
             [](Func &f, nb::args fs) -> Func & {
