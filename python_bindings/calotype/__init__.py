@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("." + name, __name__)
     if name == "__version__":
         return importlib.import_module(".runtime._runtime", __name__).__version__
-    if name.startswith("__"):
+    if name.startswith("__") and name != "__all__":
         raise AttributeError(name)
     try:
         value = getattr(_names(), name)

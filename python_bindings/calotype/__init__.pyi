@@ -2,6 +2,7 @@
 from . import halide as halide
 from . import imageio as imageio
 from . import runtime as runtime
+from . import torch as torch
 from ._errors import ArgumentError as ArgumentError
 from ._errors import CompileError as CompileError
 from ._errors import CompileWarning as CompileWarning

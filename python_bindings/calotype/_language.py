@@ -28,7 +28,8 @@ def funcs(names: str) -> tuple:
     return tuple(Func(name) for name in names.split())
 
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")]
+# Without RuntimeError: after `from calotype import *` that is still Python's, of which ours is one.
+__all__ = [n for n in dir(_core) if not n.startswith("_") and n != "RuntimeError"]
 __all__ += ["_", "_0", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"]
 __all__ += ["vars", "rvars", "funcs", "install_dir"]
 __all__ += _extern.__all__ + _generator.__all__ + _progress.__all__ + ["Report"]

@@ -129,3 +129,15 @@ def test_keywords_that_programs_spell_out():
         hl.create_callable_from_generator(name="nosuch")
     with pytest.raises(TypeError, match="misses the name"):
         hl.create_callable_from_generator(hl.get_host_target())
+
+
+@pytest.mark.parametrize("module", ["calotype", "calotype.halide"])
+def test_all_names_at_once(module):
+    names = {}
+    exec(f"from {module} import *", names)
+    f, i = names["Func"](), names["Var"]()
+    f[i] = names["max"](i, 2)
+    assert list(f.realize([4])) == [2, 2, 2, 3]
+    assert {"generator", "vars", "_", "ArgumentError", "BoundaryConditions"} <= set(names)
+    # That of Python, which catches ours, too.
+    assert "RuntimeError" not in names and issubclass(hl.RuntimeError, RuntimeError)

@@ -39,6 +39,7 @@ def run(path: str) -> None:
         ct.Func("g").compile_jit()
     kernel(bytearray(3))
     hl.Func("f").vectorize(hl.Var("x"))
+    ct.torch.op(kernel)(3)
 
 
 def use_generator() -> None:

@@ -5,6 +5,7 @@ from typing import Any, Iterable, List
 
 from .. import _core
 from .._errors import Error as HalideError
+from .._errors import RuntimeError  # noqa: F401
 from .._language import *  # noqa: F403
 from .._language import __all__ as _names
 from . import imageio
