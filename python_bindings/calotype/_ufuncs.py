@@ -2,16 +2,25 @@
 """numpy's functions of expressions: numpy.sqrt(e) is sqrt(e), and an array times e is an array."""
 
 import functools
+import math
 import operator
 from typing import Any, Callable, Dict, Sequence
 
 from . import _core
 
 
-
 def _sign(e: Any) -> Any:
     e = _core.Expr(e)
     return _core.cast(e.type(), _core.select(e > 0, 1, e < 0, -1, 0))
+
+
+def _times(factor: float) -> Callable[[Any], Any]:
+    def product(e: Any) -> Any:
+        e = _core.Expr(e)
+        e = e if e.type().is_float() else _core.f32(e)
+        return e * _core.cast(e.type(), _core.f64(factor))
+
+    return product
 
 
 _functions: Dict[str, Callable[..., Any]] = {
@@ -27,6 +36,8 @@ _functions: Dict[str, Callable[..., Any]] = {
     "ceil": _core.ceil,
     "cos": _core.cos,
     "cosh": _core.cosh,
+    "deg2rad": _times(math.pi / 180),
+    "degrees": _times(180 / math.pi),
     "equal": operator.eq,
     "exp": _core.exp,
     "floor": _core.floor,
@@ -46,6 +57,8 @@ _functions: Dict[str, Callable[..., Any]] = {
     "maximum": _core.max,
     "minimum": _core.min,
     "not_equal": operator.ne,
+    "rad2deg": _times(180 / math.pi),
+    "radians": _times(math.pi / 180),
     "rint": _core.round,
     "sign": _sign,
     "sin": _core.sin,
@@ -72,11 +85,18 @@ def _clip(e: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
     return e
 
 
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError(f"numpy.select has {len(condlist)} conditions and {len(choicelist)} values")
+    return _core.select(*(v for pair in zip(condlist, choicelist) for v in pair), default)
+
+
 # Those of numpy's functions that are no ufuncs and whose own bodies cannot work on expressions.
 _other_functions: Dict[str, Callable[..., Any]] = {
     "around": _core.round,
     "clip": _clip,
     "round": _core.round,
+    "select": _select,
     "where": _core.select,
 }
 

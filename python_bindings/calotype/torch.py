@@ -77,6 +77,13 @@ class Op:
     def __repr__(self) -> str:
         return f"<calotype.torch.Op {self._op._schema}>"
 
+    # A copy of a module that has an operator has the same one: torch knows it by its name.
+    def __copy__(self) -> "Op":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Op":
+        return self
+
     def _check_types(self) -> None:
         for p in self.parameters:
             if p.kind != "scalar" and p.type not in _types:

@@ -245,6 +245,9 @@ def test_functions_of_numpy():
         (lambda: numpy.isnan(e), ct.is_nan(e)),
         (lambda: numpy.logical_xor(b, b), ~b != ~b),
         (lambda: numpy.sign(x), ct.select(x > 0, 1, x < 0, -1, 0)),
+        (lambda: numpy.deg2rad(e), e * ct.f32(math.pi / 180)),
+        (lambda: numpy.degrees(ct.f64(x)), ct.f64(x) * (180 / math.pi)),
+        (lambda: e * numpy.array(e), e * e),
     ]:
         assert isinstance(function(), ct.Expr)
         assert str(function()) == str(expected)
@@ -263,12 +266,25 @@ def test_functions_of_numpy_that_choose():
         (numpy.clip(e, None, numpy.float32(5)), ct.min(e, ct.f32(5))),
         (numpy.clip(x, y, 5), ct.min(ct.max(x, y), 5)),
         (numpy.round(e), ct.round(e)),
+        (numpy.select([x > 1, x > 0], [e, 2 * e], 7), ct.select(x > 1, e, x > 0, 2 * e, 7)),
+        (numpy.select([x > 1], [y]), ct.select(x > 1, y, 0)),
     ]:
         assert str(made) == str(expected)
+    with pytest.raises(ValueError, match="numpy.select has 1 conditions and 2 values"):
+        numpy.select([x > 1], [e, e])
     chosen = numpy.where(x > 1, numpy.arange(3), x)
     assert [str(c) for c in chosen] == [str(ct.select(x > 1, i, x)) for i in range(3)]
     # What they do not choose is left to numpy.
     assert [str(c) for c in numpy.ravel(e)] == [str(e)] and numpy.shape(e) == ()
+
+
+def test_polynomials_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    x, f = ct.Var("x"), ct.Func("f")
+    f[x] = numpy.polyval([1.0, 2.0, 3.0], ct.f32(x))
+    assert list(f.realize([4])) == [3, 6, 11, 18]
+    with pytest.raises(ct.CompileError, match="None .NoneType. is no expression"):
+        x * numpy.array(None)
 
 
 def test_arrays_of_expressions():

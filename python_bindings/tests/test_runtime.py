@@ -3,10 +3,12 @@
 
 import array
 import contextlib
+import copy
 import importlib.util
 import inspect
 import io
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -267,3 +269,16 @@ def test_a_pipeline_without_device_code_has_nothing_to_load(path):
     assert loading.modules == 0 and loading.wait()
     with pytest.raises(ct.ArgumentError, match="device is 0, must be None: the pipeline was compiled"):
         scale.prefetch(0)
+
+
+def test_copies_of_kernels(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(path.parent)
+    scale = runtime.load(path.name, "scale")
+    assert copy.copy(scale) is scale and copy.deepcopy([scale])[0] is scale
+    data = pickle.dumps(scale)
+    monkeypatch.chdir(tmp_path)
+    again = pickle.loads(data)
+    assert again is not scale and repr(again) == repr(scale)
+    out = bytes_of([[0] * 3])
+    again(bytes_of([[1, 2, 3]]), 2.0, 1, out)
+    assert out.tolist() == [[3, 5, 7]]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pipelines as operators of torch. On a machine with a GPU, there too."""
 
+import copy
 import os
 import shutil
 import subprocess
@@ -279,3 +280,16 @@ def test_negative_bits_are_refused():
         kernel(torch._neg_view(torch.rand(1, 1)), 2.0, torch.empty(1, 1))
     with pytest.raises(ct.ArgumentError, match="negative bit"):
         ct.Buffer(conjugated.imag)
+
+
+def test_a_copied_module_has_the_same_operator(scaled):
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = scaled
+
+        def forward(self, image):
+            return self.scale(image, 3.0)
+
+    assert copy.deepcopy(Scale())(torch.ones(2, 3)).sum() == 18
+    assert copy.copy(scaled) is scaled and copy.deepcopy(scaled.kernel) is scaled.kernel

@@ -7,7 +7,7 @@
 
 import inspect
 import os
-from typing import Any, Iterable, List, NamedTuple, Optional, Union
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from . import _runtime
 
@@ -50,6 +50,7 @@ class Kernel(_runtime.Kernel):
 
     def __init__(self, path: str, name: str = "") -> None:
         super().__init__(path, name)
+        self._file = os.path.abspath(path) if os.path.exists(path) else path
         self.__doc__ = (
             f"{self._name}{self._text()}\n\nA pipeline compiled for {self.target}.\n\n"
             "Arrays have their axes in the opposite order. With arrays on a CUDA device it works on the\n"
@@ -71,6 +72,16 @@ class Kernel(_runtime.Kernel):
 
     def __repr__(self) -> str:
         return f"<calotype.runtime.Kernel {self._name}{self._text()}>"
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """The file and the name: what reads the pickle loads the library from there."""
+        return type(self), (self._file, self._name)
+
+    def __copy__(self) -> "Kernel":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Kernel":
+        return self
 
 
 def load(path: Union[str, "os.PathLike[str]"], name: Optional[str] = None) -> Kernel:

@@ -96,7 +96,12 @@ Expr int_constant(nb::handle value, const Type &type) {
 nb::object plain_number(nb::handle h) {
     const bool is_plain = nb::inst_check(h) || PyLong_Check(h.ptr()) || PyFloat_CheckExact(h.ptr());
     if (!is_plain && is_typed_number(h)) {
-        const Type t = to_type(h.attr("dtype"));
+        const nb::object dtype = h.attr("dtype");
+        // What numpy's functions make of an Expr: an array without dimensions that holds it.
+        if (nb::cast<std::string>(nb::str(dtype)) == "object") {
+            return h.attr("item")();
+        }
+        const Type t = to_type(dtype);
         if (t == Int(64) || t == Float(64)) {
             return h.attr("item")();
         }

@@ -158,6 +158,10 @@ void bind_callable(PythonModule &m) {
              nb::sig("def prefetch(self, device: int | None = None) -> "
                      "calotype._prefetch.Prefetch"))
         .def_prop_ro("_target", [](const PythonCallable &c) { return c.callee.target; })
+        // As of Python's functions: a copy would differ in nothing.
+        .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+        .def(
+            "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a)
         .def("__repr__", [](const PythonCallable &c) {
             return "<calotype.Callable " + c.signature->text() + ">";
         });
