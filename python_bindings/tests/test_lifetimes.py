@@ -207,6 +207,32 @@ def test_an_array_that_nobody_else_keeps_lives_as_long_as_the_call():
     )
 
 
+def test_an_input_stays_for_the_run_that_has_begun_with_it():
+    numpy = pytest.importorskip("numpy")
+    image, x = ct.ImageParam(ct.Int(32), 1, "image"), ct.Var("x")
+    f, first = ct.funcs("f first")
+    first[()] = ct.extern_call("set_another", ct.Int(32), [0])
+    f[x] = image[x] + first[()]
+    first.compute_root()
+    alive = []
+
+    @ct.extern_function(ct.Int(32), [ct.Int(32)])
+    def set_another(i):
+        image.set(numpy.zeros(1000, numpy.int32))
+        gc.collect()
+        alive.append(first_array() is not None)
+        return i
+
+    p, whole = ct.Pipeline(f), numpy.full(1000, 7, numpy.int32)
+    p.set_jit_externs({"set_another": set_another})
+    first_array = weakref.ref(whole)
+    image.set(whole)
+    del whole
+    assert set(p.realize([1000])) == {7} and alive == [True]
+    gc.collect()
+    assert first_array() is None and set(p.realize([1000])) == {0}
+
+
 def test_memory_that_a_call_uses_cannot_be_resized():
     image = ct.ImageParam(ct.UInt(8), 1, "image")
     f, x = ct.Func("f"), ct.Var("x")

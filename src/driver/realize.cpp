@@ -17,6 +17,13 @@ using internal::CompiledPipeline;
 using internal::JitRun;
 using internal::JitState;
 
+// The value or the buffer that an input has now. The buffer stays as long as this does, even if another
+// thread sets another one.
+struct InputNow {
+    const void *address;
+    BufferStoragePtr buffer;
+};
+
 // The arguments of one call, in the form that the argv function takes.
 class CallArguments {
 public:
@@ -25,6 +32,10 @@ public:
     }
     void add(const void *address) {
         argv_.push_back(address);
+    }
+    void add(const InputNow &input) {
+        add(input.address);
+        kept_.push_back(input.buffer);
     }
     int call(const internal::JitCode &code) const {
         internal_assert(argv_.size() == code.args.size())
@@ -35,20 +46,21 @@ public:
 private:
     void *context_;
     std::vector<const void *> argv_;
+    std::vector<BufferStoragePtr> kept_;
 };
 
-// Address of the value, or the buffer, that an input has now.
-const void *address_of_input(const InferredArgument &input) {
+InputNow input_now(const InferredArgument &input) {
     if (input.image.defined()) {
-        return input.image->buffer->raw();
+        return {input.image->buffer->raw(), input.image->buffer};
     }
     const Parameter &p = input.parameter;
     if (p.is_buffer()) {
-        runtime_error_if(!p->buffer.defined()) << "no buffer is set for input " << p.name();
-        return p->buffer->raw();
+        const BufferStoragePtr buffer = p.buffer();
+        runtime_error_if(!buffer.defined()) << "no buffer is set for input " << p.name();
+        return {buffer->raw(), buffer};
     }
     user_assert(p->value.has_value()) << "no value is set for parameter " << p.name();
-    return &*p->value;
+    return {&*p->value, nullptr};
 }
 
 std::vector<Function> outputs_of(const Pipeline &pipeline) {
@@ -119,14 +131,14 @@ void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserC
     CallArguments args(run);
     std::vector<calotype_buffer_t> empty_images;  // they stay where they are until the call
     for (const InferredArgument &input : compiled.inputs) {
-        const void *address = address_of_input(input);
-        const auto *image = static_cast<const calotype_buffer_t *>(address);
+        InputNow now = input_now(input);
+        const auto *image = static_cast<const calotype_buffer_t *>(now.address);
         if (input.arg.is_buffer() && is_empty_image(image)) {
             empty_images.reserve(compiled.inputs.size());
             empty_images.push_back(with_address(*image));
-            address = &empty_images.back();
+            now.address = &empty_images.back();
         }
-        args.add(address);
+        args.add(now);
     }
     for (calotype_buffer_t *b : outputs) {
         args.add(b);
@@ -140,7 +152,8 @@ std::shared_ptr<const CompiledPipeline> compile_to_run(const Pipeline &pipeline,
     std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(pipeline, target);
     for (const InferredArgument &input : compiled->inputs) {
         if (input.arg.is_buffer()) {
-            const auto *b = static_cast<const calotype_buffer_t *>(address_of_input(input));
+            const InputNow now = input_now(input);
+            const auto *b = static_cast<const calotype_buffer_t *>(now.address);
             runtime_error_if(b->is_bounds_query() && !is_empty_image(b))
                 << "input image " << input.arg.name << " has no memory: allocate() makes some; "
                 << "infer_input_bounds() asks which region is needed";
@@ -292,11 +305,11 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     std::vector<std::unique_ptr<Query>> queries;
     for (const InferredArgument &input : compiled->inputs) {
         if (input.parameter.defined() && input.parameter.is_buffer() &&
-            !input.parameter->buffer.defined()) {
+            !input.parameter.buffer().defined()) {
             queries.push_back(std::make_unique<Query>(input.parameter));
             args.add(queries.back()->raw());
         } else {
-            args.add(address_of_input(input));
+            args.add(input_now(input));
         }
     }
     for (calotype_buffer_t *b : outputs) {

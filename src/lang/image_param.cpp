@@ -99,10 +99,8 @@ void ImageParam::set(const Buffer<> &b) {
 
 Buffer<> ImageParam::get() const {
     check_defined();
-    if (!parameter_->buffer.defined()) {
-        return Buffer<>();
-    }
-    return Buffer<>(Image(new ImageContents(name(), parameter_->buffer)));
+    const BufferStoragePtr buffer = parameter_.buffer();
+    return buffer.defined() ? Buffer<>(Image(new ImageContents(name(), buffer))) : Buffer<>();
 }
 
 void ImageParam::reset() {

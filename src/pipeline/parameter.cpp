@@ -2,6 +2,8 @@
 #include "pipeline/parameter.h"
 
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
@@ -39,6 +41,24 @@ Parameter::Parameter(const Type &t, bool is_buffer, int dimensions, const std::s
 Parameter::Parameter(const SymbolPtr &symbol) {
     internal_assert(symbol.defined() && symbol->kind == SymbolKind::Parameter) << "not a parameter";
     contents_ = IntrusivePtr<ParameterContents>(static_cast<ParameterContents *>(symbol.get()));
+}
+
+namespace {
+
+// Of the buffers of all parameters: it is held for the length of a copy.
+std::mutex buffers_mutex;
+
+}  // namespace
+
+internal::BufferStoragePtr Parameter::buffer() const {
+    const std::lock_guard lock(buffers_mutex);
+    return contents_->buffer;
+}
+
+// The one before goes after the lock: what it frees may be another's, and take locks.
+void Parameter::set_buffer(internal::BufferStoragePtr buffer) const {
+    const std::lock_guard lock(buffers_mutex);
+    std::swap(contents_->buffer, buffer);
 }
 
 Expr Parameter::as_expr() const {

@@ -152,13 +152,10 @@ public:
     const std::vector<BufferConstraint> &buffer_constraints() const {
         return contents_->constraints;
     }
-    /// The buffer for runs in this process, if there is one.
-    const internal::BufferStoragePtr &buffer() const {
-        return contents_->buffer;
-    }
-    void set_buffer(const internal::BufferStoragePtr &buffer) const {
-        contents_->buffer = buffer;
-    }
+    /// The buffer for runs in this process, if there is one. It may be set while other threads run
+    /// pipelines, which keep the one that they have begun with.
+    internal::BufferStoragePtr buffer() const;
+    void set_buffer(internal::BufferStoragePtr buffer) const;
     /// The bits of a scalar, likewise.
     void set_value_bits(uint64_t bits) const {
         contents_->value = bits;

@@ -97,8 +97,8 @@ void bind_limits(ParameterClass &c) {
 }
 
 Buffer<> buffer_of(Parameter &p) {
-    return checked(p).buffer().defined() ? Buffer<>(Image(new ImageContents(p.name(), p.buffer())))
-                                         : Buffer<>();
+    const BufferStoragePtr buffer = checked(p).buffer();
+    return buffer.defined() ? Buffer<>(Image(new ImageContents(p.name(), buffer))) : Buffer<>();
 }
 
 void set_buffer(Parameter &p, BufferArg given) {
