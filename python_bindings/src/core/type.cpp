@@ -134,7 +134,8 @@ void bind_type(PythonModule &m) {
                 new (t) Type(code, bits, lanes);
             },
             "code"_a, "bits"_a, "lanes"_a = 1)
-        .def("__init__", [](Type *t, TypeArg like) { new (t) Type(like); }, "type"_a)
+        .def(
+            "__init__", [](Type *t, TypeArg like) { new (t) Type(like); }, "type"_a)
         .def(
             "__init__", [](Type *t, const std::string &name) { new (t) Type(type_named(name)); },
             "type"_a)

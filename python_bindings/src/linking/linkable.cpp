@@ -33,13 +33,10 @@ using LinkableClass = PythonClass<Linkable>;
 void bind_making(LinkableClass &c) {
     c.def(nb::init<>())
         .def_static(
-            "from_path", [](const Path &path) { return Linkable::from_path(path); },
-            "path"_a)
+            "from_path", [](const Path &path) { return Linkable::from_path(path); }, "path"_a)
         .def_static(
             "from_path",
-            [](const Path &path, calotype_kind kind) {
-                return Linkable::from_path(path, kind);
-            },
+            [](const Path &path, calotype_kind kind) { return Linkable::from_path(path, kind); },
             "path"_a, "kind"_a)
         .def_static(
             "from_bytes",
@@ -52,8 +49,7 @@ void bind_making(LinkableClass &c) {
         .def_static("list_from_text", &Linkable::list_from_text, "text"_a)
         .def_static("list_to_text", &Linkable::list_to_text, "list"_a)
         .def(
-            "add_path", [](const Linkable &l, const Path &p) { return l.add_path(p); },
-            "path"_a)
+            "add_path", [](const Linkable &l, const Path &p) { return l.add_path(p); }, "path"_a)
         .def(
             "add_image",
             [](const Linkable &l, calotype_kind kind, nb::bytes bytes) {

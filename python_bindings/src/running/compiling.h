@@ -108,7 +108,8 @@ void bind_multitarget(PythonClass<T> &c) {
             const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             compile_files([&] { p.compile_to(names_of(outputs), arguments, fn, aot_target(target)); });
+             compile_files(
+                 [&] { p.compile_to(names_of(outputs), arguments, fn, aot_target(target)); });
          },
          "outputs"_a, "arguments"_a, "fn_name"_a, "target"_a = Target())
         .def(

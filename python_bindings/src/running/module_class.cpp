@@ -21,7 +21,8 @@ void multitarget(const std::string &fn_name, const OutputPaths &outputs,
             << "the factory of modules gives " << describe(made) << ", must give a Module";
         return nb::cast<Module>(made);
     };
-    compile_files([&] { compile_multitarget(fn_name, names_of(outputs), targets, suffixes, make); });
+    compile_files(
+        [&] { compile_multitarget(fn_name, names_of(outputs), targets, suffixes, make); });
 }
 
 std::string to_object_bytes(const Module &module) {

@@ -149,8 +149,7 @@ void bind_diagnostics(PythonClass<Func> &c) {
         .def("add_trace_tag", &Func::add_trace_tag, "trace_tag"_a, same_object)
         .def("no_profiling", &Func::no_profiling, same_object)
         .def(
-            "debug_to_file", [](Func &f, const Path &file) { f.debug_to_file(file); },
-            "filename"_a)
+            "debug_to_file", [](Func &f, const Path &file) { f.debug_to_file(file); }, "filename"_a)
         .def(
             "stream_loads",
             [](Func &f, nb::args fs) -> Func & {

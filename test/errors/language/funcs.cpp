@@ -270,9 +270,10 @@ TEST(Pipelines, image_without_memory) {
     const Buffer<float> image(nullptr, 4, "without_memory");
     Func f("of_nothing");
     f(x) = image(x);
-    EXPECT_COMPILE_ERROR(f.compile_to_module({}, "p", get_host_target()),
-                         "constant image without_memory has no memory on the host: allocate() makes "
-                         "some");
+    EXPECT_COMPILE_ERROR(
+        f.compile_to_module({}, "p", get_host_target()),
+        "constant image without_memory has no memory on the host: allocate() makes "
+        "some");
 }
 
 TEST(Pipelines, requirement) {

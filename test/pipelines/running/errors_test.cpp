@@ -260,9 +260,10 @@ TEST(RunTimeErrorsOfOutputs, one_that_is_newer_on_its_device) {
     f(x) = x;
     Buffer<int> out(4, "out");
     out.set_device_dirty();
-    EXPECT_RUNTIME_ERROR(f.realize(out),
-                         "output buffer over_a_stale_copy is dirty on a device, must be copied to the "
-                         "host: the pipeline was compiled without device support");
+    EXPECT_RUNTIME_ERROR(
+        f.realize(out),
+        "output buffer over_a_stale_copy is dirty on a device, must be copied to the "
+        "host: the pipeline was compiled without device support");
     out.set_device_dirty(false);
     f.realize(out);
     EXPECT_EQ(out(3), 3);
