@@ -65,12 +65,14 @@ class ExternFunction:
         import ctypes
 
         names = [f"argument {i}" for i in range(len(arguments))]
-        types = [_c_type(name, _type(name, t)) for name, t in zip(names, arguments)]
+        taken = [_type(name, t) for name, t in zip(names, arguments)]
+        types = [_c_type(name, t) for name, t in zip(names, taken)]
         if on_error is None:
             on_error = -1 if ctypes.c_void_p in types else 0
         self.__wrapped__ = function
         result = _type("the result", result)
         result_type = _c_type("the result", result)
+        self._signature = (result, taken)
 
         def call(*values: Any) -> Any:
             try:

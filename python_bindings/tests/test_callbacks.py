@@ -221,3 +221,22 @@ def test_what_stands_for_a_type_is_the_type_of_a_function(t):
     assert list(p.realize([3])) == [1, 2, 3]
     with pytest.raises(ct.CompileError, match="argument 0 of an extern function has type 3, must be a Type"):
         ct.extern_function(t, [3])(abs)
+
+
+def test_types_of_calls_are_those_of_the_function():
+    def run(result, arguments, function):
+        f = ct.Func("f")
+        f[x] = ct.extern_call("typed", ct.Int(32), [x])
+        p = ct.Pipeline(f)
+        p.set_jit_externs({"typed": ct.extern_function(result, arguments)(function)})
+        return list(p.realize([3]))
+
+    for result, arguments, text in (
+        (ct.Int(32), [ct.Int(32)] * 2, r"typed takes \(int32, int32\) and gives int32, it is called with \(int32\)"),
+        (ct.Float(32), [ct.Int(32)], r"and gives float32, it is called with \(int32\) for int32"),
+        (ct.Int(32), [ct.Int(64)], r"takes \(int64\)"),
+        (ct.Int(32), [ct.Float(32)], r"takes \(float32\)"),
+    ):
+        with pytest.raises(ct.CompileError, match=text):
+            run(result, arguments, lambda *_: 0)
+    assert run(ct.UInt(32), [ct.UInt(32)], lambda i: i + 1) == [1, 2, 3]

@@ -7,7 +7,10 @@
 
 #include "ir/conventions/names.h"
 #include "ir/type_of.h"
+#include "ir/visitor.h"
+#include "pipeline/fields.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -110,10 +113,71 @@ bool gets_user_context(const std::string &name, const Environment &callers) {
     return false;
 }
 
+// Whether a value is passed alike as one type and as the other.
+bool is_passed_as(const Type &a, const Type &b) {
+    return a.is_float() == b.is_float() && a.bytes() == b.bytes();
+}
+
+std::string in_brackets(const std::vector<Type> &types) {
+    std::vector<std::string> texts;
+    for (const Type &t : types) {
+        texts.push_back(to_string(t));
+    }
+    return "(" + join(texts, ", ") + ")";
+}
+
+// Calls of C functions have as many arguments as what they call, and of its types, where these are known.
+class ExternCallCheck : public GraphVisitor {
+public:
+    ExternCallCheck(const std::map<std::string, JITExtern> &externs) : externs_(externs) {
+    }
+
+protected:
+    void visit(const Call *op) override {
+        GraphVisitor::visit(op);
+        const bool is_c_function =
+            op->call_type == CallKind::Extern || op->call_type == CallKind::PureExtern;
+        const auto found = is_c_function ? externs_.find(op->name) : externs_.end();
+        if (found != externs_.end() && !found->second.pipeline().defined()) {
+            check(*op, found->second.extern_c_function().signature());
+        }
+    }
+
+private:
+    const std::map<std::string, JITExtern> &externs_;
+
+    static void check(const Call &call, const ExternSignature &callee) {
+        if (callee.ret_type().bits() == 0) {
+            return;  // of an address nothing is known
+        }
+        std::vector<Type> given;
+        for (const Expr &arg : call.args) {
+            given.push_back(arg.type());
+        }
+        const std::vector<Type> &taken = callee.arg_types();
+        bool fits = given.size() == taken.size() && is_passed_as(call.type, callee.ret_type());
+        for (size_t i = 0; fits && i < taken.size(); i++) {
+            fits = is_passed_as(given[i], taken[i]);
+        }
+        user_assert(fits) << "extern function " << call.name << " takes " << in_brackets(taken)
+                          << " and gives " << callee.ret_type() << ", it is called with "
+                          << in_brackets(given) << " for " << call.type;
+    }
+};
+
+void check_extern_calls(const std::map<std::string, JITExtern> &externs,
+                        const Environment &callers) {
+    ExternCallCheck check(externs);
+    for (const auto &entry : callers) {
+        for_each_part<Expr>(*entry.second.contents(), [&](const Expr &e) { check(e); });
+    }
+}
+
 // What names of extern functions stand for: C functions by address, pipelines as functions compiled
 // now, which take their inputs as infer_arguments() lists them, then their outputs.
 void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs,
                   const Environment &callers) {
+    check_extern_calls(externs, callers);
     for (const auto &[name, e] : externs) {
         if (!e.pipeline().defined()) {
             job.jit_symbols[name] = e.extern_c_function().address();

@@ -77,6 +77,16 @@ void *address_of(const std::string &name, nb::handle h) {
     return address;
 }
 
+// What an ExternFunction says of its types; of other functions nothing is known.
+ExternSignature signature_of(nb::handle h) {
+    if (!has(h, "_signature")) {
+        return ExternSignature();
+    }
+    const auto [result, arguments] =
+        nb::cast<std::pair<Type, std::vector<Type>>>(h.attr("_signature"));
+    return ExternSignature(result, false, arguments);
+}
+
 // What is called must stay: the functions are kept by the object that the pipeline belongs to.
 template<typename T>
 void set_externs(nb::handle self, nb::dict externs) {
@@ -93,7 +103,8 @@ void set_externs(nb::handle self, nb::dict externs) {
         } else if (nb::isinstance<Pipeline>(value)) {
             map.emplace(key, JITExtern(nb::cast<const Pipeline &>(value)));
         } else {
-            map.emplace(key, JITExtern(ExternCFunction(address_of(key, value), ExternSignature())));
+            map.emplace(key,
+                        JITExtern(ExternCFunction(address_of(key, value), signature_of(value))));
         }
     }
     nb::cast<T &>(self).set_jit_externs(map);
