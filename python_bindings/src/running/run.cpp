@@ -25,7 +25,8 @@ struct Outputs {
         user_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
             << describe(h) << " is no list of sizes, no Buffer, and no tuple of Buffers";
         for (nb::handle item : nb::iter(h)) {
-            user_assert(is_buffer_like(item)) << describe(item) << " is no Buffer";
+            user_assert(is_buffer_like(item))
+                << describe(item) << " is no size, which is an int, and no Buffer";
             add(item);
         }
     }
