@@ -2,7 +2,6 @@
 #include "pipeline/parameter.h"
 
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "ir/constants.h"
@@ -43,21 +42,14 @@ Parameter::Parameter(const SymbolPtr &symbol) {
     contents_ = IntrusivePtr<ParameterContents>(static_cast<ParameterContents *>(symbol.get()));
 }
 
-namespace {
-
-// Of the buffers of all parameters: it is held for the length of a copy.
-std::mutex buffers_mutex;
-
-}  // namespace
-
 internal::BufferStoragePtr Parameter::buffer() const {
-    const std::lock_guard lock(buffers_mutex);
+    const std::lock_guard lock(contents_->buffer_mutex);
     return contents_->buffer;
 }
 
 // The one before goes after the lock: what it frees may be another's, and take locks.
 void Parameter::set_buffer(internal::BufferStoragePtr buffer) const {
-    const std::lock_guard lock(buffers_mutex);
+    const std::lock_guard lock(contents_->buffer_mutex);
     std::swap(contents_->buffer, buffer);
 }
 

@@ -2,6 +2,7 @@
 // Parameter: a scalar or buffer argument of a pipeline; Image: a constant buffer embedded in one.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,7 @@ public:
     Expr min_value, max_value, estimate, default_value;
     // buffers
     BufferStoragePtr buffer;  ///< bound for JIT calls
+    std::mutex buffer_mutex;  ///< held for the length of a copy of `buffer`
     /// The buffer is part of the pipeline, and no argument unless it is listed as one: a constant
     /// that was given to the input of a generator.
     bool is_constant = false;
