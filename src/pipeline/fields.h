@@ -129,8 +129,8 @@ auto fields(S &p) {
                       note("name_is_explicit", p.name_is_explicit), note("value", p.value),
                       field("min_value", p.min_value), field("max_value", p.max_value),
                       field("estimate", p.estimate), field("default_value", p.default_value),
-                      note("buffer", p.buffer), note("is_constant", p.is_constant),
-                      field("host_alignment", p.host_alignment),
+                      note("buffer", p.buffer), note("buffer_mutex", p.buffer_mutex),
+                      note("is_constant", p.is_constant), field("host_alignment", p.host_alignment),
                       field("constraints", p.constraints), field("memory_type", p.memory_type),
                       field("trace_loads", p.trace_loads), field("trace_tags", p.trace_tags));
 }
