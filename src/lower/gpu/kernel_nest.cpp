@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/with.h"
 #include "support/error.h"
@@ -22,6 +23,24 @@ private:
         return op->for_type == ForType::GPUBlock ? rewrite_(op) : Mutator::visit(op);
     }
     const std::function<Stmt(const For *)> &rewrite_;
+};
+
+constexpr const char *step_name = "gpu_step";
+
+class StepDropper : public Mutator {
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        const bool is_step = op->call_type == CallKind::Extern && op->name == step_name;
+        return is_step ? const_true() : Mutator::visit(op);
+    }
+    Stmt visit(const IfThenElse *op) override {
+        const Expr condition = mutate(op->condition);
+        if (is_const_one(condition)) {
+            return mutate(op->then_case);
+        }
+        const Stmt else_case = op->else_case.defined() ? mutate(op->else_case) : Stmt();
+        return IfThenElse::make(condition, mutate(op->then_case), else_case);
+    }
 };
 
 Stmt wrap_in_loops(const std::vector<KernelLoop> &loops, ForType type, DeviceAPI api, Stmt body) {
@@ -74,6 +93,14 @@ KernelNest match_kernel(const For *outermost) {
 
 Stmt rewrite_kernels(const Stmt &s, const std::function<Stmt(const For *)> &rewrite) {
     return KernelRewriter(rewrite).mutate(s);
+}
+
+Stmt make_step(int number, const Stmt &body) {
+    return IfThenElse::make(Call::make(Bool(), step_name, {Expr(number)}, CallKind::Extern), body);
+}
+
+Stmt drop_steps(const Stmt &s) {
+    return StepDropper().mutate(s);
 }
 
 }  // namespace calotype::internal

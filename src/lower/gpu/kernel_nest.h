@@ -51,4 +51,13 @@ KernelNest match_kernel(const For *outermost);
 /// Rewrites each kernel of `s`: the outermost block loops, in the order of the text.
 Stmt rewrite_kernels(const Stmt &s, const std::function<Stmt(const For *)> &rewrite);
 
+/// What all threads do as iterations of one nest of thread loops, which do not depend on each other:
+/// it needs no barrier inside. From fuse_thread_loops to insert_barriers it stands under a condition
+/// that no pass knows anything of, with a number of its own so that two of them stay apart:
+///
+///     if (extern gpu_step(0):bool) { g[thread_x] = 0  g[thread_x] = g[thread_x] + f[thread_x] }
+Stmt make_step(int number, const Stmt &body);
+/// Without these conditions.
+Stmt drop_steps(const Stmt &s);
+
 }  // namespace calotype::internal

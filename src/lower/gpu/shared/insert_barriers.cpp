@@ -472,9 +472,9 @@ Stmt insert_barriers(const Stmt &s, LowerContext &ctx) {
     return rewrite_kernels(s, [&](const For *op) {
         KernelNest nest = match_kernel(op);
         if (is_alone(nest)) {
-            return Stmt(op);
+            return drop_steps(op);
         }
-        nest.body = BarrierInserter(nest, ctx).run(nest.body);
+        nest.body = drop_steps(BarrierInserter(nest, ctx).run(nest.body));
         return nest.to_stmt();
     });
 }

@@ -17,7 +17,8 @@ namespace calotype::internal {
 ///
 /// Loads before stores count as well, and what comes around in a loop. All threads reach a barrier
 /// together: it stands under no condition that threads decide differently.
-/// A barrier that is there already fences what is touched before it as well.
+/// A barrier that is there already fences what is touched before it as well. A step (see make_step
+/// in kernel_nest.h) needs none inside; steps are gone after this pass.
 ///
 /// Requires: the form of lower/gpu/kernel_nest.h; conditions on threads stand around what needs no
 ///     barrier inside (fuse_thread_loops).

@@ -20,6 +20,7 @@
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/inline_lets.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/gpu/shared/shared_access.h"
 #include "lower/gpu/threads/thread_shape.h"
 #include "lower/gpu/threads/thread_storage.h"
 #include "lower/gpu/uniform.h"
@@ -87,7 +88,29 @@ private:
                 also(guard);
             }
         }
-        return condition.defined() ? IfThenElse::make(condition, result) : result;
+        if (condition.defined()) {
+            return IfThenElse::make(condition, result);
+        }
+        return updates_shared(s) ? make_step(steps_++, result) : result;
+    }
+
+    /// True if it updates what threads share: the order of its stores matters, to each thread alone.
+    /// What a warp multiplies, or keeps in its lanes, stands under no condition.
+    bool updates_shared(const Stmt &s) const {
+        const AccessedBuffers all = accessed_buffers(s);
+        const auto is_of_lanes = [&](const std::string &name) {
+            return ctx_.lane_storage.count(name) > 0;
+        };
+        if (std::any_of(all.read.begin(), all.read.end(), is_of_lanes) ||
+            std::any_of(all.written.begin(), all.written.end(), is_of_lanes) ||
+            contains<For>(s, [](const For *op) { return op->for_type == ForType::Matrix; })) {
+            return false;
+        }
+        return std::any_of(all.written.begin(), all.written.end(), [&](const std::string &name) {
+            const Function *f = ctx_.function_of_buffer(name);
+            return f && f->has_update_definition() && !private_.contains(name) &&
+                   !contains<Allocate>(s, [&](const Allocate *op) { return op->name == name; });
+        });
     }
 
     template<typename F>
@@ -190,6 +213,7 @@ private:
             return with_extents(op, MemoryType::GPUShared, op->extents, mutate(op->body));
         }
         if (!is_gpu_shared(op->memory_type)) {
+            const ScopedBinding<> bind(private_, op->name);
             if (!in_leaf_ && shape_.with_threads.count(op->body.get())) {
                 note_split_storage(op);
                 return Mutator::visit(op);
@@ -245,8 +269,10 @@ private:
     bool in_leaf_ = false;
     bool leaf_has_shared_ = false;  ///< and then it matters what its loops and lets may be
     std::vector<Expr> guards_;      ///< outermost first
-    Scope<> decided_by_threads_;    ///< variables of which each thread has its own value
-    KnownHere ranges_;              ///< of these
+    Scope<> private_;               ///< storage of a thread's own
+    int steps_ = 0;
+    Scope<> decided_by_threads_;  ///< variables of which each thread has its own value
+    KnownHere ranges_;            ///< of these
 };
 
 /// The block loops, taken off from the outside in.

@@ -24,7 +24,8 @@ namespace calotype::internal {
 /// Stack or Register around thread loops each thread keeps its part (lower/gpu/thread_storage.h).
 ///
 /// Requires: flat storage; no vectorised or unrolled loops.
-/// Establishes: every kernel has the form of lower/gpu/kernel_nest.h. Storage in a kernel is
+/// Establishes: every kernel has the form of lower/gpu/kernel_nest.h, with steps where threads
+///     update what they share. Storage in a kernel is
 ///     GPUShared, or Stack or Register of a thread's own.
 /// Order: after loops have their final shape; before passes that look at what threads share.
 Stmt fuse_thread_loops(const Stmt &s, LowerContext &ctx);
