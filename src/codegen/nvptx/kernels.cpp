@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -141,7 +142,24 @@ private:
             f.bind(a.name, v);
         }
         f.emit_body(legalize(kernel.body, capabilities(machine_, target_)));
+        mark_invariant_loads(function);
         annotate(kernel, function);
+    }
+
+    /// What a kernel only reads stays as it is for as long as the kernel runs: loads of it are one
+    /// before and after a store or a barrier, to passes that know nothing of aliases as well.
+    static void mark_invariant_loads(llvm::Function *function) {
+        llvm::MDNode *invariant = llvm::MDNode::get(function->getContext(), {});
+        for (llvm::Instruction &i : llvm::instructions(*function)) {
+            auto *load = llvm::dyn_cast<llvm::LoadInst>(&i);
+            const auto *buffer = load && load->isSimple()
+                                     ? llvm::dyn_cast<llvm::Argument>(
+                                           llvm::getUnderlyingObject(load->getPointerOperand()))
+                                     : nullptr;
+            if (buffer && buffer->hasNoAliasAttr() && buffer->onlyReadsMemory()) {
+                load->setMetadata(llvm::LLVMContext::MD_invariant_load, invariant);
+            }
+        }
     }
 
     /// The shape of the block, which the launch must then have.

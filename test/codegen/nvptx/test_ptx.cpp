@@ -76,6 +76,17 @@ TEST(Ptx, LoadsExtendSigns) {
     EXPECT_EQ(count(written, ".nc."), 0) << written;
 }
 
+// What stands before a store is not loaded and computed again after it.
+TEST(Ptx, LoadsOfWhatIsOnlyReadAreOneAcrossStores) {
+    const std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        out[t] = src[t + 1]:float32 * (src[t + 2]:float32 / src[t]:float32)
+        out[t + 512] = src[t + 3]:float32 * (src[t + 2]:float32 / src[t]:float32))",
+                                               float_to_float));
+    EXPECT_EQ(count(ptx, "ld.global.nc.f32"), 4) << ptx;
+    EXPECT_EQ(count(ptx, "div.rn.f32"), 1) << ptx;
+}
+
 // A register holds one element: there are no vectors whose lanes would have to be divided together.
 TEST(Ptx, DividesTheElementsOfVectorsAsIntegers) {
     const auto divided_by = [](const std::string &divisor) {
