@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walking from Func to Func, and copying whole pipelines.
+#include <algorithm>
 #include <set>
 
 #include "ir/mutator.h"
@@ -123,38 +124,31 @@ public:
     /// Numbers f and what it needs in the order in which they are met.
     void number(const Function &f) {
         if (place_.emplace(f.name(), place_.size()).second) {
-            for (const Function &callee : list_direct_calls(f, env_)) {
-                number(callee);
-            }
+            const std::vector<Function> callees = list_direct_calls(f, env_);
+            calls_.emplace(f.name(), callees);
+            std::for_each(callees.begin(), callees.end(), [&](const Function &g) { number(g); });
         }
     }
     void add(const Function &f) {
         if (!seen_.insert(f.name()).second) {
             return;
         }
-        for (const Function &callee : sorted_calls(f)) {
-            add(callee);
+        std::map<std::pair<std::string, size_t>, Function> sorted;
+        for (const Function &callee : calls_.at(f.name())) {
+            sorted.emplace(std::pair(name_without_numbers(callee.name()), place_.at(callee.name())),
+                           callee);
+        }
+        for (const auto &callee : sorted) {
+            add(callee.second);
         }
         order.push_back(f);
     }
     std::vector<Function> order;
 
 private:
-    std::vector<Function> sorted_calls(const Function &f) const {
-        std::map<std::pair<std::string, size_t>, Function> sorted;
-        for (const Function &callee : list_direct_calls(f, env_)) {
-            sorted.emplace(std::pair(name_without_numbers(callee.name()), place_.at(callee.name())),
-                           callee);
-        }
-        std::vector<Function> result;
-        for (const auto &callee : sorted) {
-            result.push_back(callee.second);
-        }
-        return result;
-    }
-
     const Environment &env_;
     std::map<std::string, size_t> place_;
+    std::map<std::string, std::vector<Function>> calls_;
     std::set<std::string> seen_;
 };
 

@@ -15,7 +15,7 @@ void make_choices_opaque(llvm::Module &module);
 
 /// Sums that a loop does not change are computed before it, and loop strength reduction takes them apart
 /// again: where an innermost loop adds something to such a sum, it weighs all ways to divide the terms
-/// between registers, a second of the processor for a pyramid, and moves some back into the loop. So the
+/// between registers, most of a second of the processor for a pyramid, and moves some back into the loop. So the
 /// loop gets a frozen one, and what differs from it by a constant is that and the constant, as
 /// addresses that share a register are. Last of all.
 void make_sums_opaque(llvm::Module &module);

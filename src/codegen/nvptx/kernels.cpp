@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -22,6 +21,7 @@
 #include "codegen/nvptx/libdevice.h"
 #include "codegen/nvptx/machine.h"
 #include "codegen/nvptx/ptx.h"
+#include "codegen/nvptx/signed_loads.h"
 #include "codegen/symbol_name.h"
 #include "ir/queries.h"
 #include "legalize/legalize.h"
@@ -152,11 +152,7 @@ private:
         llvm::MDNode *invariant = llvm::MDNode::get(function->getContext(), {});
         for (llvm::Instruction &i : llvm::instructions(*function)) {
             auto *load = llvm::dyn_cast<llvm::LoadInst>(&i);
-            const auto *buffer = load && load->isSimple()
-                                     ? llvm::dyn_cast<llvm::Argument>(
-                                           llvm::getUnderlyingObject(load->getPointerOperand()))
-                                     : nullptr;
-            if (buffer && buffer->hasNoAliasAttr() && buffer->onlyReadsMemory()) {
+            if (load && load->isSimple() && reads_unwritten_argument(*load)) {
                 load->setMetadata(llvm::LLVMContext::MD_invariant_load, invariant);
             }
         }

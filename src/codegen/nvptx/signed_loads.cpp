@@ -14,15 +14,19 @@
 
 namespace calotype::internal {
 
+bool reads_unwritten_argument(const llvm::LoadInst &load) {
+    const auto *argument =
+        llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
+    return argument && argument->onlyReadsMemory() && argument->hasNoAliasAttr();
+}
+
 namespace {
 
 /// Memory that nothing writes while the kernel runs: LLVM reads it through the read-only cache.
 bool is_read_only(const llvm::LoadInst &load) {
-    const llvm::Value *from = load.getPointerOperand();
-    const auto *argument = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(from));
     return load.getPointerAddressSpace() == global_address_space &&
            (load.hasMetadata(llvm::LLVMContext::MD_invariant_load) ||
-            (argument && argument->onlyReadsMemory() && argument->hasNoAliasAttr()));
+            reads_unwritten_argument(load));
 }
 
 /// One that gets more bits, and the value of a signed number, or is a float.

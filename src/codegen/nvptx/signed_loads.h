@@ -17,4 +17,7 @@ namespace calotype::internal {
 /// A filter of bytes executes a third more instructions with it. Loads that are not read-only are fine in LLVM.
 void extend_signs_in_loads(llvm::Module &module);
 
+/// Whether a load is of an argument whose memory nothing writes while the kernel runs.
+bool reads_unwritten_argument(const llvm::LoadInst &load);
+
 }  // namespace calotype::internal

@@ -43,21 +43,9 @@ bool keeps_storage(const Call *op) {
            at_exit->value == runtime_function(RuntimeFunction::device_free_as_destructor).name;
 }
 
-/// The names of the storage by those of its headers.
-using Headers = std::unordered_map<std::string, std::string>;
-
-Headers headers_of_storage(const Stmt &s) {
-    Headers headers;
-    for_each<Allocate>(
-        s, [&](const Allocate *op) { headers.emplace(names::buffer(op->name), op->name); });
-    return headers;
-}
-
 /// Finds the names of all that is used but for being stored to and kept.
 class FindNeeded : public GraphVisitor {
 public:
-    explicit FindNeeded(const Headers &headers) : headers_(headers) {
-    }
     std::unordered_set<std::string> names;
 
 private:
@@ -89,9 +77,13 @@ private:
             Visitor::visit(op);
         }
     }
+    void visit(const Allocate *op) override {
+        storage_of_header_.emplace(names::buffer(op->name), op->name);
+        Visitor::visit(op);
+    }
     void visit(const LetStmt *op) override {
-        const auto header = headers_.find(op->name);
-        if (header == headers_.end()) {
+        const auto header = storage_of_header_.find(op->name);
+        if (header == storage_of_header_.end()) {
             Visitor::visit(op);
             return;
         }
@@ -104,13 +96,12 @@ private:
         (*this)(op->body);
     }
 
-    const Headers &headers_;
+    std::unordered_map<std::string, std::string> storage_of_header_;
 };
 
 class DropUnread : public StmtMutator {
 public:
-    DropUnread(const std::unordered_set<std::string> &needed, const Headers &headers)
-        : needed_(needed), headers_(headers) {
+    explicit DropUnread(const std::unordered_set<std::string> &needed) : needed_(needed) {
     }
 
 private:
@@ -121,7 +112,7 @@ private:
             !has_runtime_device_memory(op) || !op->free_function.empty()) {
             return Mutator::visit(op);
         }
-        dropped_.insert(op->name);
+        dropped_.insert({op->name, names::buffer(op->name)});
         return mutate(op->body);
     }
     Stmt visit(const Store *op) override {
@@ -134,12 +125,11 @@ private:
         return keeps_dropped(op->value) ? Evaluate::make(0) : Stmt(op);
     }
     Stmt visit(const LetStmt *op) override {
-        const auto header = headers_.find(op->name);
-        if (header != headers_.end() && dropped_.count(header->second)) {
+        if (dropped_.count(op->name)) {
             return mutate(op->body);
         }
         return keeps_dropped(op->value)
-                   ? LetStmt::make(op->name, make_zero(op->value.type()), op->body)
+                   ? LetStmt::make(op->name, make_zero(op->value.type()), mutate(op->body))
                    : Mutator::visit(op);
     }
     bool keeps_dropped(const Expr &e) const {
@@ -147,14 +137,12 @@ private:
         return call && keeps_storage(call) &&
                std::any_of(call->args.begin(), call->args.end(), [&](const Expr &arg) {
                    const Variable *v = arg.as<Variable>();
-                   const auto header = v ? headers_.find(v->name) : headers_.end();
-                   return header != headers_.end() && dropped_.count(header->second);
+                   return v && dropped_.count(v->name);
                });
     }
 
     const std::unordered_set<std::string> &needed_;
-    const Headers &headers_;
-    std::unordered_set<std::string> dropped_;
+    std::unordered_set<std::string> dropped_;  ///< storage and its headers
 };
 
 }  // namespace
@@ -162,10 +150,9 @@ private:
 Stmt drop_unread_storage(const Stmt &s, LowerContext &ctx) {
     Stmt result = s;
     while (true) {
-        const Headers headers = headers_of_storage(result);
-        FindNeeded needed(headers);
+        FindNeeded needed;
         needed(result);
-        const Stmt fewer = DropUnread(needed.names, headers).mutate(result);
+        const Stmt fewer = DropUnread(needed.names).mutate(result);
         if (fewer.same_as(result)) {
             return result;
         }

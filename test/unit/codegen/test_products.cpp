@@ -2,8 +2,6 @@
 // Products of 16-bit numbers in 32 bits, and vectors that registers have no room for, on x86.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
