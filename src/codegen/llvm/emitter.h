@@ -160,7 +160,8 @@ private:
     bool is_in_frame(const std::string &buffer);
     bool is_in_scalar_registers(const std::string &buffer);
     Value *load_by_lanes(const Load *op);
-    std::vector<Value *> index_lanes(Value *index);
+    Value *load_by_lanes_later(const Load *op);
+    Value *common_pointer(const std::string &buffer, llvm::Type *in_memory, Expr *index);
     std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &whole);
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
     void store_around_cache(const std::string &buffer, Value *value, Value *p, llvm::Align align);

@@ -16,8 +16,10 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/passes/lane_gathers.h"
 #include "ir/constants.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "support/error.h"
 #include "target/registers.h"
 
@@ -28,6 +30,26 @@ using llvm::Value;
 namespace {
 
 constexpr int max_shuffled_stride = 4;
+
+/// Whether the index comes out of memory, so that nothing is known of the distances of its lanes.
+bool is_looked_up(const Expr &index) {
+    class FindVectors : public GraphVisitor {
+    public:
+        bool found = false;
+
+    protected:
+        using GraphVisitor::visit;
+        void visit(const Load *op) override {
+            found = found || op->type.is_vector();
+        }
+        void visit(const Variable *op) override {
+            found = found || op->type.is_vector();
+        }
+    };
+    FindVectors find;
+    find(index);
+    return find.found;
+}
 
 /// The stride of a ramp if it is constant, else 0.
 int64_t constant_stride(const Ramp *ramp) {
@@ -232,25 +254,27 @@ Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int strid
     return shuffle(all, all, indices);
 }
 
-// The lanes of an index vector in 64 bits. Two neighbours of 32 bits leave the vector register
-// together and are taken apart in a general one: moves between the two kinds are what costs.
-std::vector<Value *> FunctionEmitter::index_lanes(Value *index) {
-    int lanes = lanes_of(index->getType());
-    llvm::Type *i64 = b_.getInt64Ty();
-    std::vector<Value *> result;
-    if (lanes % 2 == 0 && index->getType()->getScalarSizeInBits() == 32) {
-        Value *pairs = b_.CreateBitCast(index, with_lanes(i64, lanes / 2));
-        for (int i = 0; i < lanes / 2; i++) {
-            Value *pair = lane(pairs, i);
-            result.push_back(b_.CreateSExt(b_.CreateTrunc(pair, b_.getInt32Ty()), i64));
-            result.push_back(b_.CreateAShr(pair, 32));
+// The address of what all lanes of `index` have in common, which it loses.
+Value *FunctionEmitter::common_pointer(const std::string &buffer, llvm::Type *in_memory,
+                                       Expr *index) {
+    Value *base = host_pointer(buffer);
+    auto move_base = [&](const Expr &by, bool negative) {
+        Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
+        base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
+    };
+    while (index->type().element_of() == Int(32)) {
+        if (const Add *sum = index->as<Add>(); sum && uniform_part(sum->b).defined()) {
+            move_base(uniform_part(sum->b), false);
+            *index = sum->a;
+        } else if (const Sub *difference = index->as<Sub>();
+                   difference && uniform_part(difference->b).defined()) {
+            move_base(uniform_part(difference->b), true);
+            *index = difference->a;
+        } else {
+            break;
         }
-        return result;
     }
-    for (int i = 0; i < lanes; i++) {
-        result.push_back(b_.CreateSExtOrTrunc(lane(index, i), i64));
-    }
-    return result;
+    return base;
 }
 
 // Where the lanes of an index are, each apart.
@@ -278,28 +302,11 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
         }
         return pointers;
     }
-    Value *base = host_pointer(buffer);
-    // What all lanes have in common moves the base.
     Expr index = whole;
-    auto move_base = [&](const Expr &by, bool negative) {
-        Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
-        base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
-    };
-    while (index.type().element_of() == Int(32)) {
-        if (const Add *sum = index.as<Add>(); sum && uniform_part(sum->b).defined()) {
-            move_base(uniform_part(sum->b), false);
-            index = sum->a;
-        } else if (const Sub *difference = index.as<Sub>();
-                   difference && uniform_part(difference->b).defined()) {
-            move_base(uniform_part(difference->b), true);
-            index = difference->a;
-        } else {
-            break;
-        }
-    }
+    Value *base = common_pointer(buffer, in_memory, &index);
     // SLP would look for vectors among what a lone index is made of, in vain and for long.
     llvm::Type *array = llvm::ArrayType::get(in_memory, 0);
-    for (Value *index : index_lanes(emit(index))) {
+    for (Value *index : index_lanes(b_, emit(index))) {
         pointers.push_back(b_.CreateGEP(array, base, {b_.getInt64(0), index}));
     }
     return pointers;
@@ -328,12 +335,29 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
     return from_memory(result, op->type);
 }
 
+// One instruction for the optimizer, which has nothing to do between the lanes.
+Value *FunctionEmitter::load_by_lanes_later(const Load *op) {
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
+    Expr index = op->index;
+    Value *base = common_pointer(op->name, in_memory, &index);
+    Value *lanes = emit(index);
+    lanes = b_.CreateSExtOrTrunc(lanes, with_lanes(b_.getInt64Ty(), op->type.lanes()));
+    auto *gather = b_.CreateMaskedGather(with_lanes(in_memory, op->type.lanes()),
+                                         b_.CreateGEP(in_memory, base, lanes),
+                                         llvm::Align(uint64_t(op->type.bytes())));
+    tag_access(gather, op->name);
+    mark_for_lanes(*gather);
+    return from_memory(gather, op->type);
+}
+
 Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     // A gather of what was stored a moment ago waits until that is in the cache; loads take it from the stores.
     const bool hardware =
         machine_.has_fast_gather(target()) && op->type.bits() >= 32 && op->name != updated_buffer_;
     if (!mask && !hardware) {
-        return load_by_lanes(op);
+        const bool late =
+            !machine_.has_scalar_registers() && is_looked_up(op->index) && !is_in_frame(op->name);
+        return late ? load_by_lanes_later(op) : load_by_lanes(op);
     }
     Value *pointers = element_pointer(op->name, op->type, emit(op->index));
     // Registers with lanes that only pad others would have an undefined index, for which LLVM may

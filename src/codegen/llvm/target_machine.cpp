@@ -13,9 +13,10 @@
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/machine.h"
-#include "codegen/llvm/opaque_choices.h"
+#include "codegen/llvm/passes/constant_divisors.h"
+#include "codegen/llvm/passes/lane_gathers.h"
+#include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/gathers.h"
@@ -215,6 +216,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }
     make_choices_opaque(*copy);
+    take_lanes_apart(*copy);
     if (target.arch == Target::X86) {
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);

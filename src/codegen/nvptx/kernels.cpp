@@ -14,9 +14,9 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/emitter.h"
-#include "codegen/llvm/product_order.h"
+#include "codegen/llvm/passes/constant_divisors.h"
+#include "codegen/llvm/passes/product_order.h"
 #include "codegen/nvptx/address_spaces.h"
 #include "codegen/nvptx/libdevice.h"
 #include "codegen/nvptx/machine.h"

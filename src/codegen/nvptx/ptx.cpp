@@ -10,7 +10,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
-#include "codegen/llvm/opaque_choices.h"
+#include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/nvptx/faults/llvm_faults.h"
 #include "codegen/nvptx/faults/ptxas_faults.h"
 #include "codegen/nvptx/signed_loads.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/llvm/opaque_choices.h"
+#include "codegen/llvm/passes/opaque_choices.h"
 
 namespace calotype::internal {
 

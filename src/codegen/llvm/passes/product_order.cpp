@@ -2,7 +2,7 @@
 // How late a value is there is counted in operations of its block, from what is there when the block
 // begins. Loads count as nothing: they can be begun early. What comes round a loop is later than all
 // that the iteration computes by itself.
-#include "codegen/llvm/product_order.h"
+#include "codegen/llvm/passes/product_order.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/llvm/opaque_choices.h"
+#include "codegen/llvm/passes/opaque_choices.h"
 
 #include <algorithm>
 #include <vector>

@@ -5,7 +5,7 @@
 // that is a float is therefore hit exactly; a product with 1 / c alone misses one in some
 // divisors' multiples (x == c == 41 gives less than 1). Rounded towards zero, high leaves a low of
 // its sign, so that the sum of an infinity's products is no NaN.
-#include "codegen/llvm/constant_divisors.h"
+#include "codegen/llvm/passes/constant_divisors.h"
 
 #include <vector>
 
