@@ -16,6 +16,7 @@
 #include "ir/queries.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/effects.h"
 
 namespace calotype::internal {
 
@@ -35,14 +36,8 @@ int work_of(const Node *node) {
     case NodeKind::Variable:
     case NodeKind::Broadcast:
         return 0;
-    case NodeKind::Call: {
-        const auto *call = static_cast<const Call *>(node);
-        return call->is_intrinsic({Intrinsic::exp, Intrinsic::log, Intrinsic::pow, Intrinsic::sin,
-                                   Intrinsic::cos, Intrinsic::tan, Intrinsic::tanh, Intrinsic::erf,
-                                   Intrinsic::atan2})
-                   ? least_work
-                   : 1;
-    }
+    case NodeKind::Call:
+        return is_long_function(static_cast<const Call *>(node)) ? least_work : 1;
     default:
         return 1;
     }
