@@ -73,10 +73,6 @@ struct Job {
     bool exhausted() const {
         return next_index.load(std::memory_order_relaxed) >= end;
     }
-    /** Whether threads take iterations without the pool's mutex. */
-    bool is_free_running() const {
-        return !serial && num_semaphores == 0;
-    }
 };
 
 class ThreadPool {

@@ -127,9 +127,6 @@ std::vector<To> convert_all(const std::vector<From> &list) {
     return std::vector<To>(list.begin(), list.end());
 }
 
-/// Lets other Python threads run meanwhile.
-using WithoutGil = nb::call_guard<ReleasedGil>;
-
 }  // namespace calotype::python
 
 namespace nanobind::detail {

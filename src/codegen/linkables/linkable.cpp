@@ -53,11 +53,6 @@ const LinkableImage *find_kind(const LinkableData &linkable, calotype_kind kind)
     return nullptr;
 }
 
-bool is_host_only(const LinkableData &linkable) {
-    return std::all_of(linkable.images.begin(), linkable.images.end(),
-                       [](const LinkableImage &image) { return image.kind == CALOTYPE_HOST_ONLY; });
-}
-
 std::string digest_of(const std::string &bytes) {
     llvm::SHA256 sha;
     sha.update(llvm::StringRef(bytes));

@@ -23,8 +23,6 @@ std::string linkable_title(const LinkableData &linkable, const LinkableImage &im
 
 /// The first image of a kind, or null.
 const LinkableImage *find_kind(const LinkableData &linkable, calotype_kind kind);
-/// True if it is nothing but host functions.
-bool is_host_only(const LinkableData &linkable);
 
 /// SHA-256 of all that decides what it does: code, callbacks and how it is to be linked. 32 bytes.
 std::string linkable_digest(const LinkableData &linkable);

@@ -240,7 +240,6 @@ private:
     std::vector<FrameBuffer> free_frame_buffers_;
     llvm::AllocaInst *frame_bytes_ = nullptr;  ///< how much of the stack such blocks have taken
     std::map<std::string, std::string> alias_names_;  ///< of what shares storage with another
-    std::map<std::string, llvm::StructType *> struct_types_;
     Scope<Allocation *> allocations_;
     std::vector<Cleanup> cleanups_;
     llvm::BasicBlock *error_exit_;

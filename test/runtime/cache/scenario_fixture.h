@@ -65,11 +65,6 @@ public:
         (void)sm;
         return false;
     }
-    /** Whether making an image counts as a compile step: false where the driver compiles as part
-     * of loading. Then scenarios install a compile hook. */
-    virtual bool builds_images() {
-        return true;
-    }
     /** Faults and delays. False: cannot. */
     virtual bool can_fail() {
         return true;
