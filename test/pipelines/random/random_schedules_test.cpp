@@ -56,7 +56,7 @@ bool run_without(const Case &c, const std::set<int> &skipped, bool keeps_places)
     run.directives.keeps_places = keeps_places;
     try {
         random_schedule(run.p, run.built, c.seed * 77 + 5, run.directives);
-        if (std::getenv("CT_TEST_SEED")) {
+        if (seed_looked_at()) {
             std::cout << run.text() << std::flush;  // the program may end here
         }
         run_thrice(run);

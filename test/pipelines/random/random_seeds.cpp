@@ -15,20 +15,18 @@ namespace calotype::test {
 
 namespace {
 
-uint64_t number(const char *name, uint64_t otherwise) {
+std::optional<uint64_t> number(const char *name) {
     const char *text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+    return text ? std::optional<uint64_t>(std::strtoull(text, nullptr, 10)) : std::nullopt;
 }
 
 /// Directives may be refused for what others do. Then some are left out.
 bool run_legal_part(uint64_t seed, const RunSeed &run) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    std::set<int> skipped;
-    if (const char *given = std::getenv("CT_TEST_SKIP")) {
-        std::istringstream numbers(given);
-        skipped.insert(std::istream_iterator<int>(numbers), {});
-        return run(seed, skipped, false);
+    if (const std::optional<std::set<int>> given = directives_left_out()) {
+        return run(seed, *given, false);
     }
+    std::set<int> skipped;
     constexpr int most_directives = 64, most_attempts = 6;
     Dice dice(seed);
     for (int attempt = 0; attempt < most_attempts; attempt++) {
@@ -46,28 +44,49 @@ bool run_legal_part(uint64_t seed, const RunSeed &run) {
 
 }  // namespace
 
+std::optional<uint64_t> seed_looked_at() {
+    return number("CT_TEST_SEED");
+}
+
+std::optional<std::set<int>> directives_left_out() {
+    const char *given = std::getenv("CT_TEST_SKIP");
+    if (!given) {
+        return std::nullopt;
+    }
+    std::istringstream numbers(given);
+    return std::set<int>(std::istream_iterator<int>(numbers), {});
+}
+
+std::optional<SeedRange> seeds_searched() {
+    const std::optional<uint64_t> count = number("CT_TEST_SEEDS");
+    if (!count) {
+        return std::nullopt;
+    }
+    return SeedRange{number("CT_TEST_FIRST").value_or(0), *count};
+}
+
 void compare_seeds(uint64_t seeds, const RunSeed &run) {
-    if (std::getenv("CT_TEST_SEED")) {
-        EXPECT_TRUE(run_legal_part(number("CT_TEST_SEED", 0), run));
+    if (const std::optional<uint64_t> seed = seed_looked_at()) {
+        EXPECT_TRUE(run_legal_part(*seed, run));
         return;
     }
 #ifdef __SANITIZE_THREAD__
     seeds = 6;  // its shadow of code compiled in process is never given back
 #endif
-    const uint64_t first = number("CT_TEST_FIRST", 0);
-    seeds = number("CT_TEST_SEEDS", seeds);
+    const std::optional<SeedRange> searched = seeds_searched();
+    const SeedRange range = searched.value_or(SeedRange{0, seeds});
     uint64_t compared = 0;
-    for (uint64_t seed = first; seed < first + seeds; seed++) {
+    for (uint64_t seed = range.first; seed < range.first + range.count; seed++) {
         compared += run_legal_part(seed, run) ? 1 : 0;
     }
-    if (std::getenv("CT_TEST_SEEDS")) {
-        std::cout << compared << " of " << seeds << " seeds compared\n";
+    if (searched) {
+        std::cout << compared << " of " << range.count << " seeds compared\n";
     }
-    EXPECT_GT(compared, seeds * 2 / 3);
+    EXPECT_GT(compared, range.count * 2 / 3);
 }
 
 bool refused(const std::exception &e) {
-    if (std::getenv("CT_TEST_SEED")) {
+    if (seed_looked_at()) {
         std::cout << e.what() << "\n";
     }
     return false;

@@ -6,9 +6,21 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <set>
 
 namespace calotype::test {
+
+/// CT_TEST_SEED, if it is set.
+std::optional<uint64_t> seed_looked_at();
+/// CT_TEST_SKIP, if it is set.
+std::optional<std::set<int>> directives_left_out();
+
+struct SeedRange {
+    uint64_t first = 0, count = 0;
+};
+/// CT_TEST_SEEDS and CT_TEST_FIRST, if the former is set.
+std::optional<SeedRange> seeds_searched();
 
 /// Whether what is drawn for a seed was legal, without directives of such numbers, so that its values were compared.
 /// Without `keeps_places`, directives that say where a Func is computed may be left out, too.

@@ -1,48 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random schedules for GPUs of the stages of random_layers.cpp.
+// Random schedules for GPUs, of programs that have a schedule for the host as well.
 #pragma once
 #include "random_schedule.h"
 
 namespace random_programs {
 
-// For the host, or for a GPU.
-class LayersForEither : public ScheduledLayers {
+// Each program draws its own schedules for the host; those for GPUs are drawn here.
+class StagesForEither : public ScheduledStages {
 protected:
-    bool on_gpu_;
-    Dice definition_dice_;  // the pipeline of a seed is the same on the host
+    const bool on_gpu_;
 
-    LayersForEither(unsigned seed, int width, int height, bool on_gpu)
-        : ScheduledLayers(seed, width, height), on_gpu_(on_gpu), definition_dice_(seed) {
+    StagesForEither(unsigned seed, int width, int height, bool on_gpu)
+        : ScheduledStages(seed, width, height), on_gpu_(on_gpu) {
     }
 
-    // One that a stage is defined by, over a whole row or image.
-    void compute_by_itself(Func func, const Var &x) {
-        func.compute_root();
-        if (on_gpu_) {
-            func.gpu_tile(x, xo_, xi_, 64, TailStrategy::GuardWithIf);
-        }
+    virtual void schedule_output_on_host() = 0;
+    virtual int schedule_producer_on_host(Stage &stage) = 0;
+    virtual bool is_inlined(const Stage &stage) = 0;
+    virtual bool has_many_channels() const {
+        return false;
+    }
+    // Unrolls the loops of an update over its domain, if they can be.
+    virtual void unroll(const Stage &stage, size_t i, Halide::Stage update, std::ostream &text) = 0;
+
+    void schedule_output() final {
+        on_gpu_ ? schedule_output_on_gpu() : schedule_output_on_host();
+    }
+    int schedule_producer(Stage &stage) final {
+        return on_gpu_ ? schedule_producer_on_gpu(stage) : schedule_producer_on_host(stage);
     }
 
-    // The updates of a histogram: on a GPU at once, if it is not left to the host.
-    void count_at_once(Func histogram, const RDom &r) {
-        if (on_gpu_ && definition_dice_.chance(70)) {
-            Halide::RVar xo("rxo"), yo("ryo"), xi("rxi"), yi("ryi");
-            histogram.update().atomic().gpu_tile(r.x, r.y, xo, yo, xi, yi, 32, 8,
-                                                 TailStrategy::GuardWithIf);
-        }
-    }
+private:
+    enum class Channels { Launched, Blocks, Inside, Unrolled };
 
-    void one_after_another(Halide::Stage stage) {
-        if (on_gpu_) {
-            stage.gpu_single_thread();
-        }
-    }
-
-    void schedule_output() override {
-        if (!on_gpu_) {
-            ScheduledLayers::schedule_output();
-            return;
-        }
+    void schedule_output_on_gpu() {
         Stage &stage = stages_.back();
         std::ostringstream text;
         tiles(stage, text);
@@ -54,12 +45,9 @@ protected:
     }
 
     // In the loops of which it is computed: 0 all by itself, 1 by each block, 2 by each thread.
-    int schedule_producer(Stage &stage) override {
-        if (!on_gpu_) {
-            return ScheduledLayers::schedule_producer(stage);
-        }
+    int schedule_producer_on_gpu(Stage &stage) {
         std::ostringstream text;
-        if (stage.domains.empty() && dice_.chance(stage.at_root ? 15 : 35)) {
+        if (is_inlined(stage)) {
             stage.text += "; inline";
             return stage.at_root ? 0 : stage.depth;
         }
@@ -86,9 +74,6 @@ protected:
         stage.text += ";" + text.str();
         return depth;
     }
-
-private:
-    enum class Channels { Launched, Blocks, Inside, Unrolled };
 
     // Blocks of random size, threads that compute one value or a few, and the same for updates.
     void tiles(Stage &stage, std::ostream &text) {
@@ -125,7 +110,7 @@ private:
         text << (which == 0   ? ", a launch for each channel"
                  : which == 1 ? ", channels in blocks"
                               : ", channels in a thread");
-        return which == 3 && channels_ > 4 ? Channels::Inside : static_cast<Channels>(which);
+        return which == 3 && has_many_channels() ? Channels::Inside : static_cast<Channels>(which);
     }
 
     // loops: of the tiles, from the innermost.
@@ -156,9 +141,8 @@ private:
     Halide::Stage unrolled_or_not(Stage &stage, size_t i, std::ostream &text) {
         Halide::Stage update = stage.func.update(static_cast<int>(i));
         update.unscheduled();
-        if (dice_.chance(40) && !stage.is_scan) {
-            update.unroll(stage.domains[i][0], 4, TailStrategy::GuardWithIf);
-            text << ", reduction unrolled by 4";
+        if (dice_.chance(40)) {
+            unroll(stage, i, update, text);
         }
         return update;
     }

@@ -2,7 +2,7 @@
 // A random pipeline of images with channels, planar or interleaved, and of matrices, made from a seed: functions of floats,
 // products over channels, kernels and rows, histograms, scans, choices of the largest, gathers at computed places, sorting,
 // bits, Tuples, of nine types and with parameters, under a random schedule. random_program.h says how it is run.
-#include "random_gpu_schedule.h"
+#include "random_layer_schedule.h"
 #include <functional>
 #include <sstream>
 
@@ -12,10 +12,10 @@ using namespace random_programs;
 using Halide::cast;
 using Halide::clamp;
 
-class Program : public LayersForEither {
+class Program : public ScheduledLayers {
 public:
     Program(unsigned seed, int width, int height, bool on_gpu)
-        : LayersForEither(seed + 500009, width, height, on_gpu) {
+        : ScheduledLayers(seed + 500009, width, height, on_gpu) {
     }
 
     void make() {
@@ -25,6 +25,7 @@ public:
             add("f" + std::to_string(i));
         }
         if (!is_set("PLAIN")) {
+            constrain_output();
             schedule();
         }
     }
@@ -41,13 +42,10 @@ public:
 
     void describe(std::ostream &out) const {
         out << width_ << " x " << height_ << " x " << channels_ << "\n";
-        for (const Stage &stage : stages_) {
-            out << (stage.depth < 0 ? "(unused) " : "") << stage.text << "\n";
-        }
+        ScheduledStages::describe(out);
     }
 
 private:
-    std::vector<size_t> uses_;  // of the stage that is being made
     Halide::Param<int> level_{"level"};
     Halide::Param<float> gain_{"gain"};
 
@@ -127,18 +125,6 @@ private:
 
     // ---- stages ----
 
-    const Stage &used(size_t i) {
-        uses_.push_back(i);
-        return stages_[i];
-    }
-
-    const Stage &earlier() {
-        const int back = dice_.chance(70)
-                             ? 1
-                             : dice_.between(1, std::min<int>(3, static_cast<int>(stages_.size())));
-        return used(stages_.size() - static_cast<size_t>(back));
-    }
-
     // Its value there; the channel of images that have some.
     Expr at(const Stage &stage, const Expr &x, const Expr &y, const Expr &c) {
         return stage.rank == 3 ? Expr(stage.func(x, y, c)) : Expr(stage.func(x, y));
@@ -174,7 +160,7 @@ private:
 
     void add(const std::string &name) {
         Stage stage;
-        const Stage from = earlier();
+        const Stage from = earlier(70);
         stage.rank = from.rank;
         stage.func = Func(name);
         std::ostringstream text;

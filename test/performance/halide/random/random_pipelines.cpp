@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A random pipeline of images of two dimensions (stencils, other resolutions, tables, choices, small reductions) under a
 // random schedule, made from a seed; random_program.h says how it is run. compare_random.py runs both sides.
-#include "random_program.h"
+#include "random_gpu_schedule.h"
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -10,20 +10,10 @@ namespace {
 
 using namespace random_programs;
 
-struct Stage {
-    Func func;
-    Type type;
-    bool reduced = false;  // has an update over rx (and ry)
-    RDom domain;
-    int depth = -1;  // of the loops of the output around what uses it; -1: nothing does
-    std::vector<size_t> uses;
-    std::string text;
-};
-
-class Program {
+class Program : public StagesForEither {
 public:
     Program(unsigned seed, int width, int height, bool on_gpu)
-        : dice_(seed), width_(width), height_(height), on_gpu_(on_gpu) {
+        : StagesForEither(seed, width, height, on_gpu) {
     }
 
     void make() {
@@ -36,22 +26,8 @@ public:
             schedule();
         }
     }
-    Func output() const {
-        return stages_.back().func;
-    }
-    void describe(std::ostream &out) const {
-        for (const Stage &stage : stages_) {
-            out << (stage.depth < 0 ? "(unused) " : "") << stage.text << "\n";
-        }
-    }
 
 private:
-    Dice dice_;
-    int width_, height_;
-    bool on_gpu_;
-    Var x_{"x"}, y_{"y"}, xo_{"xo"}, yo_{"yo"}, xi_{"xi"}, yi_{"yi"};
-    std::vector<Stage> stages_;
-    std::vector<size_t> uses_;  // of the stage that is being made
     Halide::Buffer<> table_;
     bool narrow_sums_ = true;
 
@@ -91,6 +67,7 @@ private:
         Halide::Buffer<> input = image_of(type, width_, height_);
         table_ = image_of(Halide::UInt(16), 256, 1);
         Stage stage;
+        stage.rank = 2;
         stage.type = type;
         const Halide::Region bounds = {{0, width_}, {0, height_}};
         const int kind = dice_.below(5);
@@ -122,19 +99,6 @@ private:
         stages_.push_back(stage);
     }
 
-    const Stage &used(size_t i) {
-        uses_.push_back(i);
-        return stages_[i];
-    }
-
-    // One of the last three, more often the last.
-    const Stage &earlier() {
-        const int back = dice_.chance(65)
-                             ? 1
-                             : dice_.between(1, std::min<int>(3, static_cast<int>(stages_.size())));
-        return used(stages_.size() - static_cast<size_t>(back));
-    }
-
     // Room for sums: integers in 32 bits, or often in 16 where the values have 8.
     Expr wide(const Expr &value) {
         const Type type = value.type();
@@ -147,13 +111,14 @@ private:
 
     void add(int number) {
         Stage stage;
+        stage.rank = 2;
         narrow_sums_ = dice_.chance(50);
         stage.func = Func("f" + std::to_string(number));
         std::ostringstream text;
         text << stage.func.name() << " = ";
         static const std::vector<int> forms = {0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
         const int form = dice_.of(forms);
-        const Stage from = earlier();
+        const Stage from = earlier(65);
         Expr value = define(stage, form, from, text);
         if (value.defined()) {
             stage.func(x_, y_) = value;
@@ -241,7 +206,7 @@ private:
     }
 
     Expr combined(std::ostream &text) {
-        const Func a = used(stages_.size() - 1).func, b = earlier().func, c = used(0).func;
+        const Func a = used(stages_.size() - 1).func, b = earlier(65).func, c = used(0).func;
         text << a.name() << " with " << b.name() << " and the source";
         Expr u = Halide::cast<float>(a(x_, y_)), v = Halide::cast<float>(b(x_ + 1, y_)),
              w = Halide::cast<float>(c(x_, y_ - 1));
@@ -280,10 +245,9 @@ private:
     Expr summed(Stage &stage, const Func &f, std::ostream &text) {
         const int w = dice_.between(2, 9), h = dice_.chance(50) ? 1 : dice_.between(2, 5);
         text << f.name() << " reduced over " << w << " x " << h;
-        stage.domain = h == 1 ? RDom(-w / 2, w) : RDom(-w / 2, w, -h / 2, h);
-        stage.reduced = true;
-        Expr at = h == 1 ? wide(f(x_ + stage.domain.x, y_))
-                         : wide(f(x_ + stage.domain.x, y_ + stage.domain.y));
+        const RDom r = h == 1 ? RDom(-w / 2, w) : RDom(-w / 2, w, -h / 2, h);
+        stage.domains = {r};
+        Expr at = h == 1 ? wide(f(x_ + r.x, y_)) : wide(f(x_ + r.x, y_ + r.y));
         stage.func(x_, y_) = Halide::cast(at.type(), 0);
         if (dice_.chance(60)) {
             stage.func(x_, y_) += at;
@@ -300,25 +264,6 @@ private:
     }
 
     // ---- the schedule ----
-    // Loops of the output that others are computed in, from the outermost.
-    std::vector<Var> loops_;
-
-    void schedule() {
-        on_gpu_ ? schedule_output_on_gpu() : schedule_output();
-        stages_.back().depth = static_cast<int>(loops_.size());
-        for (size_t i = stages_.size(); i-- > 0;) {
-            Stage &stage = stages_[i];
-            if (stage.depth >= 0 && i + 1 < stages_.size()) {
-                stage.depth = on_gpu_ ? schedule_producer_on_gpu(stage) : schedule_producer(stage);
-            }
-            for (size_t j : stage.uses) {
-                int &depth = stages_[j].depth;
-                depth = stage.depth < 0 ? depth
-                        : depth < 0     ? stage.depth
-                                        : std::min(depth, stage.depth);
-            }
-        }
-    }
 
     TailStrategy tail() {
         return dice_.of<TailStrategy>({TailStrategy::Auto, TailStrategy::Auto,
@@ -326,12 +271,13 @@ private:
                                        TailStrategy::RoundUp});
     }
 
-    void schedule_output() {
+    void schedule_output_on_host() override {
         Stage &stage = stages_.back();
         Func out = stage.func;
         const int n = lanes(dice_, stage.type);
         std::ostringstream text;
-        const TailStrategy how = stage.reduced ? TailStrategy::GuardWithIf : TailStrategy::Auto;
+        const TailStrategy how =
+            !stage.domains.empty() ? TailStrategy::GuardWithIf : TailStrategy::Auto;
         switch (dice_.below(4)) {
         case 0:
             out.vectorize(x_, n, how);
@@ -362,7 +308,7 @@ private:
         }
         }
         // An update has loops of its own, in which nothing of these can be computed.
-        if (stage.reduced) {
+        if (!stage.domains.empty()) {
             loops_.clear();
         }
         text << ", vectors of " << n;
@@ -371,7 +317,7 @@ private:
     }
 
     void update_of(Stage &stage, int n, std::ostream &text) {
-        if (!stage.reduced) {
+        if (stage.domains.empty()) {
             return;
         }
         Halide::Stage update = stage.func.update();
@@ -385,11 +331,11 @@ private:
         }
         switch (dice_.below(4)) {
         case 0:
-            update.unroll(stage.domain.x);
+            update.unroll(stage.domains[0].x);
             text << ", reduction unrolled";
             break;
         case 1:
-            update.reorder(stage.domain.x, x_, y_);
+            update.reorder(stage.domains[0].x, x_, y_);
             text << ", reduction inside";
             break;
         default:
@@ -399,10 +345,9 @@ private:
         }
     }
 
-    // The depth of loops in which it is computed, at most what it has.
-    int schedule_producer(Stage &stage) {
+    int schedule_producer_on_host(Stage &stage) override {
         std::ostringstream text;
-        if (dice_.chance(30) && !stage.reduced) {
+        if (is_inlined(stage)) {
             stage.text += "; inline";
             return stage.depth;
         }
@@ -411,11 +356,11 @@ private:
         place(stage.func, depth, text);
         if (dice_.chance(85)) {
             const int n = lanes(dice_, stage.type);
-            const TailStrategy how = stage.reduced ? TailStrategy::Auto : tail();
+            const TailStrategy how = !stage.domains.empty() ? TailStrategy::Auto : tail();
             stage.func.vectorize(x_, n, how);
             text << ", vectors of " << n << ", tail " << static_cast<int>(how);
             update_of(stage, n, text);
-        } else if (stage.reduced) {
+        } else if (!stage.domains.empty()) {
             stage.func.update().unscheduled();
         }
         stage.text += ";" + text.str();
@@ -449,74 +394,15 @@ private:
         }
     }
 
-    // ---- the schedule for a GPU ----
+    // ---- what is drawn for a GPU, too ----
 
-    // Blocks of random size, threads that compute one value or a few, and the same for an update.
-    void tiles_on_gpu(Stage &stage, std::ostream &text) {
-        const int w = dice_.of<int>({8, 16, 32, 32, 64}), h = dice_.of<int>({1, 2, 4, 8, 8});
-        const int n = dice_.chance(30) && !stage.reduced ? dice_.of<int>({2, 4}) : 1;
-        if (n > 1) {
-            stage.func.vectorize(x_, n);
-        }
-        const TailStrategy how = stage.reduced ? TailStrategy::GuardWithIf : TailStrategy::Auto;
-        stage.func.gpu_tile(x_, y_, xo_, yo_, xi_, yi_, w, h, how);
-        text << " blocks of " << w << " x " << h << ", " << n << " values a thread";
-        if (stage.reduced) {
-            Halide::Stage update = stage.func.update();
-            update.gpu_tile(x_, y_, xo_, yo_, xi_, yi_, w, h, how);
-            unrolled_or_not(stage, update, text);
-        }
+    bool is_inlined(const Stage &stage) override {
+        return dice_.chance(30) && stage.domains.empty();
     }
 
-    void unrolled_or_not(Stage &stage, Halide::Stage &update, std::ostream &text) {
-        if (dice_.chance(40)) {
-            update.unroll(stage.domain.x);
-            text << ", reduction unrolled";
-        }
-    }
-
-    void schedule_output_on_gpu() {
-        Stage &stage = stages_.back();
-        std::ostringstream text;
-        tiles_on_gpu(stage, text);
-        loops_ = {xo_, xi_};
-        if (stage.reduced) {
-            loops_.clear();
-        }
-        stage.text += ";" + text.str();
-    }
-
-    // In the loops of which it is computed: 0 all by itself, 1 by each block, 2 by each thread.
-    int schedule_producer_on_gpu(Stage &stage) {
-        std::ostringstream text;
-        if (dice_.chance(30) && !stage.reduced) {
-            stage.text += "; inline";
-            return stage.depth;
-        }
-        const int depth = dice_.chance(25) ? 0 : dice_.between(0, stage.depth);
-        if (depth == 0) {
-            stage.func.compute_root();
-            text << " compute_root";
-            tiles_on_gpu(stage, text);
-        } else if (depth == 1) {
-            stage.func.compute_at(output(), xo_).gpu_threads(x_, y_);
-            text << " compute_at a block";
-            if (stage.reduced) {
-                Halide::Stage update = stage.func.update();
-                update.gpu_threads(x_, y_);
-                unrolled_or_not(stage, update, text);
-            }
-        } else {
-            stage.func.compute_at(output(), xi_);
-            text << " compute_at a thread";
-            if (stage.reduced) {
-                Halide::Stage update = stage.func.update();
-                update.unscheduled();
-                unrolled_or_not(stage, update, text);
-            }
-        }
-        stage.text += ";" + text.str();
-        return depth;
+    void unroll(const Stage &stage, size_t i, Halide::Stage update, std::ostream &text) override {
+        update.unroll(stage.domains[i].x);
+        text << ", reduction unrolled";
     }
 };
 
