@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Side effects of the evaluation of expressions.
+// What the evaluation of an expression does besides giving a value, and what takes long.
 #pragma once
 
 #include "ir/queries.h"

@@ -286,4 +286,17 @@ std::optional<int64_t> KnownHere::upper_bound_in_all_cases(const Expr &e) const 
         });
 }
 
+Stmt rewrite_branches(const IfThenElse *op, KnownHere &known,
+                      const std::function<Stmt(const Stmt &)> &rewrite) {
+    const auto where = [&](const Expr &condition, const Stmt &branch) {
+        const KnownHere::Inside inside(known, condition);
+        return rewrite(branch);
+    };
+    const Stmt then_case = where(op->condition, op->then_case);
+    const Stmt else_case =
+        op->else_case.defined() ? where(!op->condition, op->else_case) : op->else_case;
+    const bool same = then_case.same_as(op->then_case) && else_case.same_as(op->else_case);
+    return same ? Stmt(op) : IfThenElse::make(op->condition, then_case, else_case);
+}
+
 }  // namespace calotype::internal

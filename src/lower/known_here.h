@@ -2,6 +2,7 @@
 // Facts about integers at a place, taken from the code around it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -114,5 +115,9 @@ private:
     std::vector<Around> around_;  ///< outermost first
     LetScope lets_;               ///< the same: those of them that have pure values
 };
+
+/// The branches of an `if` as `rewrite` makes them, each where `known` has the condition that it runs under.
+Stmt rewrite_branches(const IfThenElse *op, KnownHere &known,
+                      const std::function<Stmt(const Stmt &)> &rewrite);
 
 }  // namespace calotype::internal

@@ -2,8 +2,11 @@
 // Digest: SHA-256 of a list of values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/StringRef.h>
 #include <llvm/Support/SHA256.h>
 
 namespace calotype::internal {

@@ -2,6 +2,7 @@
 // Loads of small signed integers extend their signs.
 #pragma once
 
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
 namespace calotype::internal {

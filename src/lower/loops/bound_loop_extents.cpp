@@ -31,17 +31,8 @@ private:
         return Mutator::visit(op);
     }
 
-    Stmt under(const Expr &condition, const Stmt &s) {
-        const KnownHere::Inside inside(known_, condition);
-        return mutate(s);
-    }
-
     Stmt visit(const IfThenElse *op) override {
-        const Stmt then_case = under(op->condition, op->then_case);
-        const Stmt else_case =
-            op->else_case.defined() ? under(!op->condition, op->else_case) : Stmt();
-        const bool same = then_case.same_as(op->then_case) && else_case.same_as(op->else_case);
-        return same ? Stmt(op) : IfThenElse::make(op->condition, then_case, else_case);
+        return rewrite_branches(op, known_, [&](const Stmt &s) { return mutate(s); });
     }
 
     Stmt visit(const For *op) override {

@@ -4,6 +4,7 @@
 
 #include "ir/mutator.h"
 #include "ir/with.h"
+#include "pipeline/schedule.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
