@@ -17,7 +17,7 @@ using llvm::Value;
 namespace {
 
 constexpr uint64_t storage_alignment = 16;
-/// Of large shared storage, which warpgroups may read (lower/matrix/panel_layout.h).
+/// Of large shared storage, which warpgroups may read (lower/gpu/matrix/panel_layout.h).
 constexpr uint64_t panel_alignment = 1024, least_panels = 8 * panel_alignment;
 
 /// Memory of the block: one variable an allocation, or the one whose size the launch gives.

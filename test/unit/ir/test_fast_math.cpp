@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The accuracy that ir/math.h promises of the fast_ functions, over random operands.
+// The accuracy that ir/language/math.h promises of the fast_ functions, over random operands.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// exp, log, pow and the hyperbolic functions; the trigonometric ones are in math_trigonometric.cpp.
+// exp, log, pow and the hyperbolic functions; the trigonometric ones are in trigonometric.cpp.
 //
 // Each function brings its argument into a small interval, where a polynomial (coefficients.h)
 // suffices. Everything is computed strictly: reassociation would undo the error terms that are

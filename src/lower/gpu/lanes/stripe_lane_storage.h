@@ -21,7 +21,7 @@ namespace calotype::internal {
 ///
 /// All lanes of a warp take part in a shuffle, so it stands in front of conditions that lanes
 /// decide differently; such conditions move into the loops that a shuffle stands in. Elements are
-/// dealt to the lanes in turn (lower/lanes/lane_stripes.h). Storage for which that cannot be shown
+/// dealt to the lanes in turn (lane_stripes.h). Storage for which that cannot be shown
 /// to be right stays shared. So does storage in MemoryType::Auto of more elements a lane than a
 /// few, or whose places in a lane are not constants; in Register or Stack any goes.
 ///

@@ -21,7 +21,7 @@ namespace calotype::internal {
 /// A thread loop inside of which no other is, is dimension x; one around it y; then z. Conditions
 /// on threads stand as far in as they can, so that barriers may be placed between stages.
 /// Storage between thread loops of which some enclose it has room for each of these. Of storage in
-/// Stack or Register around thread loops each thread keeps its part (lower/gpu/thread_storage.h).
+/// Stack or Register around thread loops each thread keeps its part (thread_storage.h).
 ///
 /// Requires: flat storage; no vectorised or unrolled loops.
 /// Establishes: every kernel has the form of lower/gpu/kernel_nest.h, with steps where threads
