@@ -28,7 +28,7 @@ Compiles one of the generators in this executable to files that an application l
   -p FILES     shared libraries to load first
   -t SECONDS   give up after so long. 0: never
   -v 0|1       print the names of the files written
-  -d 0|1       must be 0: gradients are not supported
+  -d 0|1       must be 0: no function for gradients is made beside the pipeline's
   --print-after=PASS   print the code after a pass of lowering, or after each: all
   --time-passes        print how long each pass takes
 

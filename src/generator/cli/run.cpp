@@ -146,7 +146,9 @@ void check_command(const GeneratorCommand &command) {
     if (command.output_dir.empty()) {
         throw UsageError("-o DIRECTORY is missing (--help says more)");
     }
-    user_assert(!command.gradient) << "-d 1: gradients are not supported";
+    user_assert(!command.gradient)
+        << "-d 1: no function for gradients is made beside the pipeline's; "
+           "propagate_adjoints has them inside of it";
 }
 
 }  // namespace

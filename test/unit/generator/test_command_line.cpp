@@ -188,6 +188,9 @@ TEST(CommandLineErrors, Form) {
     EXPECT_EQ(error_of({"-g", "brighten", "offset=1", "offset=2"}, 2),
               "error: parameter 'offset' is given twice\n");
     EXPECT_EQ(error_of({"-g", "brighten", "-v", "yes"}, 2), "error: -v takes 0 or 1, not 'yes'\n");
+    EXPECT_EQ(error_of({"-g", "brighten", "-o", ".", "-d", "1"}, 1),
+              "error: -d 1: no function for gradients is made beside the pipeline's; "
+              "propagate_adjoints has them inside of it\n");
     EXPECT_EQ(error_of({"-g", "brighten", "-e", "objekt"}, 2),
               "error: there is no emit type 'objekt', did you mean 'object'?\n");
     EXPECT_EQ(error_of({"-g", "brighten", "auto_schedule=true"}, 2),
