@@ -124,9 +124,10 @@ Type to_type(nb::handle h) {
     return type_of_dtype(h);
 }
 
-void bind_type(PythonModule &m) {
-    PythonClass<Type>(m, "Type", "Code, bits and lanes of a value.")
-        .def(nb::init<>())
+namespace {
+
+void bind_constructors(PythonClass<Type> &c) {
+    c.def(nb::init<>())
         .def(
             "__init__",
             [](Type *t, calotype_type_code_t code, int bits, int lanes) {
@@ -138,8 +139,11 @@ void bind_type(PythonModule &m) {
             "__init__", [](Type *t, TypeArg like) { new (t) Type(like); }, "type"_a)
         .def(
             "__init__", [](Type *t, const std::string &name) { new (t) Type(type_named(name)); },
-            "type"_a)
-        .def("code", &Type::code)
+            "type"_a);
+}
+
+void bind_questions(PythonClass<Type> &c) {
+    c.def("code", &Type::code)
         .def("bits", &Type::bits)
         .def("lanes", &Type::lanes)
         .def("bytes", &Type::bytes, "Bytes of one lane in memory.")
@@ -176,9 +180,12 @@ void bind_type(PythonModule &m) {
         .def("is_max", nb::overload_cast<int64_t>(&Type::is_max, nb::const_), "value"_a)
         .def("is_min", nb::overload_cast<int64_t>(&Type::is_min, nb::const_), "value"_a)
         .def("max", [](const Type &t) { return with_limits(t).max(); })
-        .def("min", [](const Type &t) { return with_limits(t).min(); })
-        .def(
-            "__eq__", [](const Type &a, const Type &b) { return a == b; }, nb::is_operator())
+        .def("min", [](const Type &t) { return with_limits(t).min(); });
+}
+
+void bind_operators(PythonClass<Type> &c) {
+    c.def(
+         "__eq__", [](const Type &a, const Type &b) { return a == b; }, nb::is_operator())
         .def(
             "__ne__", [](const Type &a, const Type &b) { return a != b; }, nb::is_operator())
         .def(
@@ -194,7 +201,10 @@ void bind_type(PythonModule &m) {
         .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
         .def("__str__", [](const Type &t) { return to_string(t); })
         .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });
-    m.def("_type_from_name", &type_named);
+}
+
+// Int(8), UInt(16, 4), Bool(), ...
+void bind_makers(PythonModule &m) {
     for (const auto &[name, make] : {std::pair("Int", &Int), std::pair("UInt", &UInt),
                                      std::pair("Float", &Float), std::pair("BFloat", &BFloat)}) {
         m.def(
@@ -217,6 +227,17 @@ void bind_type(PythonModule &m) {
             },
             "lanes"_a = 1);
     }
+}
+
+}  // namespace
+
+void bind_type(PythonModule &m) {
+    PythonClass<Type> c(m, "Type", "Code, bits and lanes of a value.");
+    bind_constructors(c);
+    bind_questions(c);
+    bind_operators(c);
+    m.def("_type_from_name", &type_named);
+    bind_makers(m);
 }
 
 }  // namespace calotype::python

@@ -204,8 +204,35 @@ void Differentiate::hand_on_call(const Call *op, const Expr &g) {
         << op->name << " has no derivative that is known";
 }
 
+// The operator that a strict operation is; undefined of other calls.
+Expr as_operator(const Call *op) {
+    const auto operand = [&](int i) {
+        return op->args[size_t(i)];
+    };
+    switch (op->intrinsic) {
+    case Intrinsic::strict_add:
+        return Add::make(operand(0), operand(1));
+    case Intrinsic::strict_sub:
+        return Sub::make(operand(0), operand(1));
+    case Intrinsic::strict_mul:
+        return Mul::make(operand(0), operand(1));
+    case Intrinsic::strict_div:
+        return Div::make(operand(0), operand(1));
+    case Intrinsic::strict_min:
+        return Min::make(operand(0), operand(1));
+    case Intrinsic::strict_max:
+        return Max::make(operand(0), operand(1));
+    default:
+        return Expr();
+    }
+}
+
 // Functions of numbers; false if it is none of them.
 bool Differentiate::hand_on_function(const Call *op, const Expr &g) {
+    if (const Expr plain = as_operator(op); plain.defined()) {
+        hand_on_arith(plain, g);
+        return true;
+    }
     const std::vector<Expr> &args = op->args;
     const Expr e = op;
     const Expr x = args.empty() ? Expr() : args[0];
@@ -261,24 +288,6 @@ bool Differentiate::hand_on_function(const Call *op, const Expr &g) {
     case Intrinsic::absd:
         add(x, select(x > y, g, -g));
         add(y, select(x > y, -g, g));
-        return true;
-    case Intrinsic::strict_add:
-        hand_on_arith(Add::make(x, y), g);
-        return true;
-    case Intrinsic::strict_sub:
-        hand_on_arith(Sub::make(x, y), g);
-        return true;
-    case Intrinsic::strict_mul:
-        hand_on_arith(Mul::make(x, y), g);
-        return true;
-    case Intrinsic::strict_div:
-        hand_on_arith(Div::make(x, y), g);
-        return true;
-    case Intrinsic::strict_min:
-        hand_on_arith(Min::make(x, y), g);
-        return true;
-    case Intrinsic::strict_max:
-        hand_on_arith(Max::make(x, y), g);
         return true;
     // Steps: the derivative is 0 but at the steps.
     case Intrinsic::floor:

@@ -681,6 +681,35 @@ private:
     const FindChoices &choices_;
 };
 
+/// The largest or the smallest; undefined of none. In an order that does not depend on addresses.
+Expr extreme_of(std::vector<Expr> ends, bool largest) {
+    std::sort(ends.begin(), ends.end(), ExprDeepLess());
+    Expr result;
+    for (size_t i = 0; i < ends.size(); i++) {
+        if (i > 0 && equal(ends[i], ends[i - 1])) {
+            continue;
+        }
+        result = !result.defined() ? ends[i]
+                 : largest         ? max(result, ends[i])
+                                   : min(result, ends[i]);
+    }
+    return result.defined() ? simplify(result) : result;
+}
+
+/// What is in all of the ranges.
+Interval common_part(const std::vector<Interval> &ranges) {
+    std::vector<Expr> mins, maxes;
+    for (const Interval &range : ranges) {
+        if (range.has_lower_bound()) {
+            mins.push_back(range.min);
+        }
+        if (range.has_upper_bound()) {
+            maxes.push_back(range.max);
+        }
+    }
+    return Interval(extreme_of(mins, true), extreme_of(maxes, false));
+}
+
 }  // namespace
 
 SteadyState find_steady_state(const For *loop) {
@@ -714,30 +743,7 @@ SteadyState find_steady_state(const For *loop) {
     if (!state.found) {
         return state;
     }
-    // In an order that does not depend on addresses.
-    std::vector<Expr> mins, maxes;
-    for (const Interval &range : ranges) {
-        if (range.has_lower_bound()) {
-            mins.push_back(range.min);
-        }
-        if (range.has_upper_bound()) {
-            maxes.push_back(range.max);
-        }
-    }
-    auto combine = [](std::vector<Expr> &ends, bool largest) {
-        std::sort(ends.begin(), ends.end(), ExprDeepLess());
-        Expr result;
-        for (size_t i = 0; i < ends.size(); i++) {
-            if (i > 0 && equal(ends[i], ends[i - 1])) {
-                continue;
-            }
-            result = !result.defined() ? ends[i]
-                     : largest         ? max(result, ends[i])
-                                       : min(result, ends[i]);
-        }
-        return result.defined() ? simplify(result) : result;
-    };
-    state.range = Interval(combine(mins, true), combine(maxes, false));
+    state.range = common_part(ranges);
     for (const Expr &e : fixed) {
         state.condition = state.condition.defined() ? state.condition && e : e;
     }
