@@ -23,6 +23,7 @@
 #include "codegen/nvptx/ptx.h"
 #include "codegen/nvptx/signed_loads.h"
 #include "codegen/symbol_name.h"
+#include "ir/conventions/kernels.h"
 #include "ir/queries.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
@@ -30,8 +31,6 @@
 namespace calotype::internal {
 
 namespace {
-
-constexpr int64_t warp_threads = 32;
 
 /// The target as the emitter is to see it: of the host's features those that are about the program.
 Target device_target(const Target &host) {
@@ -178,7 +177,7 @@ private:
             add_annotation(function, "minctasm", blocks);
         }
         bound_thread_indices(function, size);
-        if (size[0] * size[1] * size[2] <= warp_threads) {
+        if (size[0] * size[1] * size[2] <= warp_size) {
             wait_as_warp(function, size[0] * size[1] * size[2]);
         }
     }

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "codegen/nvptx/capability.h"
+#include "ir/conventions/kernels.h"
 
 namespace calotype::internal {
 
 namespace {
 
 // The same on all architectures in the table.
-constexpr int warp_threads = 32;
 constexpr int registers_per_sm = 65536;
 constexpr int register_unit = 256;  ///< of which a warp gets a multiple
 constexpr int warp_unit = 4;        ///< warps are placed on so many parts of a multiprocessor
@@ -26,8 +26,8 @@ void fill_occupancy(KernelFacts &f, int dynamic_shared) {
         return;
     }
     const Architecture &a = architecture(int(f.sm));
-    const int warps = (f.threads + warp_threads - 1) / warp_threads;
-    const int warps_per_sm = a.threads_per_sm / warp_threads;
+    const int warps = (f.threads + warp_size - 1) / warp_size;
+    const int warps_per_sm = a.threads_per_sm / warp_size;
     const int shared_unit = a.sm >= 80 ? 128 : 256;
     // What the file says of shared memory includes what the system reserves from sm_90 on.
     int own_shared = f.static_shared_bytes + dynamic_shared;
@@ -43,7 +43,7 @@ void fill_occupancy(KernelFacts &f, int dynamic_shared) {
     };
     std::vector<Limit> limits = {{"threads", warps_per_sm / warps}, {"blocks", a.blocks_per_sm}};
     if (f.registers > 0) {
-        int of_warp = round_up(f.registers * warp_threads, register_unit);
+        int of_warp = round_up(f.registers * warp_size, register_unit);
         int resident = registers_per_sm / of_warp / warp_unit * warp_unit;
         limits.push_back({"registers", resident / warps});
     }

@@ -7,6 +7,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/machine.h"
 #include "ir/constants.h"
+#include "ir/conventions/kernels.h"
 #include "ir/language/match_types.h"
 #include "support/error.h"
 
@@ -41,7 +42,6 @@ Value *emit_gpu_index(FunctionEmitter &f, const Call *op) {
 // It orders accesses to shared and to device memory of the block's threads, so the fence adds
 // nothing, but for what warpgroups read: their way to shared memory is another one ("async proxy").
 Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op) {
-    constexpr int fence_warpgroups = 4;
     if (constant_argument(op, 0) & fence_warpgroups) {
         auto *type = llvm::FunctionType::get(f.builder().getVoidTy(), false);
         f.builder().CreateCall(

@@ -4,6 +4,7 @@
 #include "codegen/opencl/device_images.h"
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
+#include "ir/conventions/kernels.h"
 #include "legalize/expand_intrinsics.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -33,10 +34,11 @@ DeviceValue emit_thread_index(DeviceWriter &w, const Call *op) {
 }
 
 DeviceValue emit_barrier(DeviceWriter &w, const Call *op) {
-    int64_t fence = as_const_int(op->args[0]).value_or(3);
-    std::string flags = fence == 1   ? "CLK_GLOBAL_MEM_FENCE"
-                        : fence == 3 ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
-                                     : "CLK_LOCAL_MEM_FENCE";
+    const int64_t fence = as_const_int(op->args[0]).value_or(fence_device | fence_shared);
+    const std::string flags = !(fence & fence_device) ? "CLK_LOCAL_MEM_FENCE"
+                              : (fence & fence_shared)
+                                  ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+                                  : "CLK_GLOBAL_MEM_FENCE";
     w.line(replace_all(w.word(Word::barrier), "$0", flags));
     return nothing(op);
 }

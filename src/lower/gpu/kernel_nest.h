@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/conventions/kernels.h"
 #include "ir/stmt_nodes.h"
 
 namespace calotype::internal {
@@ -19,8 +20,6 @@ constexpr int max_gpu_dims = 3;
 constexpr int64_t max_block_threads = 1024;
 /// In each dimension, on CUDA: x, y, z.
 constexpr std::array<int64_t, max_gpu_dims> max_cuda_block_size = {1024, 1024, 64};
-/// Threads that run in step.
-constexpr int warp_size = 32;
 
 /// One loop of the nest, without its body.
 struct KernelLoop {

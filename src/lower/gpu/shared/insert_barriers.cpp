@@ -13,6 +13,7 @@
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/kernels.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -33,8 +34,6 @@ namespace calotype::internal {
 namespace {
 
 using Accesses = std::vector<SharedAccess>;
-
-constexpr int fence_device = 1, fence_shared = 2, fence_warpgroups = 4;
 
 /// What is known at a place in a kernel.
 struct Place : AccessContext {

@@ -10,6 +10,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/kernels.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -33,7 +34,6 @@ namespace {
 constexpr int default_stages = 2, max_stages = 16;
 /// Of an iteration's place in shared memory, so that vectors stay aligned in all of them.
 constexpr int place_bytes = 16;
-constexpr int fence_shared = 2;
 
 bool meet(const std::set<std::string> &a, const std::set<std::string> &b) {
     return std::any_of(a.begin(), a.end(), [&](const std::string &name) { return b.count(name); });
