@@ -283,6 +283,16 @@ std::vector<Violation> check_folder(const std::string &path, int files, const Ca
                  std::to_string(caps.files_in_folder)}};
 }
 
+std::vector<Violation> check_readme(const std::string &folder, int lines, const Caps &caps) {
+    if (lines >= caps.readme_lines_least && lines <= caps.readme_lines) {
+        return {};
+    }
+    return {{folder + "/README.md", 0,
+             "the README of a folder has " + std::to_string(lines) + " lines, must have " +
+                 std::to_string(caps.readme_lines_least) + " to " +
+                 std::to_string(caps.readme_lines)}};
+}
+
 std::vector<Violation> check_links(const std::string &path, std::string_view text) {
     const std::string layer = layer_of(path);
     const auto entry = include_table().find(layer);
@@ -337,6 +347,10 @@ std::vector<Violation> check_tree(const std::string &root) {
         }
         for (const auto &[folder, files] : files_in) {
             append(found, check_folder(folder, files));
+            if (starts_with(folder, "src")) {
+                const std::string readme = read(fs::path(root) / folder / "README.md");
+                append(found, check_readme(folder, readme.empty() ? 0 : count_lines(readme)));
+            }
         }
     }
     std::sort(found.begin(), found.end(), [](const Violation &a, const Violation &b) {

@@ -25,6 +25,7 @@ struct Caps {
     int source_lines = 800;
     int function_lines = 100;
     int files_in_folder = 40;
+    int readme_lines_least = 5, readme_lines = 15;
 };
 
 /// The layer that a file of the project belongs to, as "ir", "runtime/host" or "test/pipelines"; ""
@@ -37,6 +38,9 @@ std::vector<Violation> check_file(const std::string &path, std::string_view text
 
 /// A folder with the given number of files.
 std::vector<Violation> check_folder(const std::string &path, int files, const Caps &caps = {});
+
+/// The README.md of a folder of the compiler; 0 lines: it has none.
+std::vector<Violation> check_readme(const std::string &folder, int lines, const Caps &caps = {});
 
 /// The layers that the CMakeLists.txt of a layer links.
 std::vector<Violation> check_links(const std::string &path, std::string_view text);

@@ -110,6 +110,17 @@ TEST(Caps, FilesAndFolders) {
               (std::vector<Violation>{{"src/ir", 0, "folder has 41 files, at most 40"}}));
 }
 
+TEST(Caps, Readmes) {
+    EXPECT_TRUE(check_readme("src/ir", 5).empty());
+    EXPECT_TRUE(check_readme("src/ir", 15).empty());
+    EXPECT_EQ(check_readme("src/ir", 16),
+              (std::vector<Violation>{{"src/ir/README.md", 0,
+                                       "the README of a folder has 16 lines, must have 5 to 15"}}));
+    EXPECT_EQ(check_readme("src/ir/text", 0),
+              (std::vector<Violation>{{"src/ir/text/README.md", 0,
+                                       "the README of a folder has 0 lines, must have 5 to 15"}}));
+}
+
 TEST(Caps, Functions) {
     Caps caps;
     caps.function_lines = 3;
