@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Computes the extents of the storage of each realization.
+// bound_allocations: computes the extents of the storage of each realization.
 #pragma once
 
 #include "lower/context.h"

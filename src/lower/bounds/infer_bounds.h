@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bounds inference: the region of each stage that is required at each point of the nest.
+// infer_bounds: finds the region of each stage that is required at each point of the nest.
 #pragma once
 
 #include "lower/context.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the pipeline does with its buffer arguments before it computes: read their shape, answer
-// bounds queries, check.
+// add_buffer_checks: makes the pipeline read the shapes of its buffer arguments, answer bounds queries and check, before
+// it computes.
 #pragma once
 
 #include "ir/conventions/names.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks of scalar parameters and of the pipeline's requirements, made when it starts.
+// add_parameter_checks: checks scalar parameters and the pipeline's requirements when it starts.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The first pass: from the schedule to a loop nest.
+// build_nest: the first pass, from the schedule to a loop nest.
 #pragma once
 
 #include "lower/context.h"

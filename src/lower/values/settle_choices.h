@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// settle_choices: what no iteration of a loop chooses is not computed in it.
+// settle_choices: makes a loop for each answer of a condition that no iteration changes.
 #pragma once
 
 #include "ir/stmt_nodes.h"
