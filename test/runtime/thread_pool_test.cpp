@@ -327,6 +327,72 @@ TEST(ThreadPoolHooks, ReplaceLoopsAndTasks) {
     EXPECT_EQ(18, tasks);
 }
 
+int custom_calls;
+
+/** A parallel runtime without threads; what it is asked for is counted by kinds, one a decimal digit. */
+void set_counting_runtime() {
+    custom_calls = 0;
+    calotype_set_custom_parallel_runtime(
+        [](void *user_context, calotype_task_t task, int min, int size, uint8_t *closure) {
+            custom_calls += 1;
+            for (int i = min; i < min + size; i++) {
+                calotype_do_task(user_context, task, i, closure);
+            }
+            return 0;
+        },
+        [](void *user_context, calotype_task_t task, int i, uint8_t *closure) {
+            custom_calls += 10;
+            return task(user_context, i, closure);
+        },
+        [](void *, calotype_loop_task_t, int, int, uint8_t *, void *) {
+            custom_calls += 100;
+            return 0;
+        },
+        [](void *, int, calotype_parallel_task_t *, void *) {
+            custom_calls += 1000;
+            return 0;
+        },
+        [](calotype_semaphore_t *, int n) {
+            custom_calls += 10000;
+            return n;
+        },
+        [](calotype_semaphore_t *, int) {
+            custom_calls += 100000;
+            return true;
+        },
+        [](calotype_semaphore_t *, int n) {
+            custom_calls += 1000000;
+            return n;
+        });
+}
+
+TEST(ThreadPoolHooks, ReplaceAllAtOnceAndBringBackTheDefaults) {
+    set_counting_runtime();
+    calotype_semaphore_t semaphore = {};
+    par_for(0, 3, [](int) { return 0; });
+    calotype_do_loop_task(nullptr, nullptr, 0, 1, nullptr, nullptr);
+    calotype_do_parallel_tasks(nullptr, 0, nullptr, nullptr);
+    calotype_semaphore_init(&semaphore, 1);
+    calotype_semaphore_try_acquire(&semaphore, 1);
+    calotype_semaphore_release(&semaphore, 1);
+    EXPECT_EQ(custom_calls, 1111131);
+
+    calotype_set_custom_parallel_runtime(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                         nullptr);
+    int sum = 0;
+    calotype_set_num_threads(1);
+    par_for(0, 4, [&](int i) {
+        sum += i;
+        return 0;
+    });
+    calotype_set_num_threads(0);
+    EXPECT_EQ(sum, 6);
+    EXPECT_EQ(calotype_semaphore_init(&semaphore, 1), 1);
+    EXPECT_TRUE(calotype_semaphore_try_acquire(&semaphore, 1));
+    EXPECT_FALSE(calotype_semaphore_try_acquire(&semaphore, 1));
+    EXPECT_EQ(custom_calls, 1111131);
+}
+
 /** "name, " and whether SIGUSR1, SIGSEGV and SIGPROF are blocked, of the calling thread. */
 std::string thread_facts() {
     char name[16] = {};

@@ -420,6 +420,28 @@ protected:
     TemporaryDirectory dir_;
 };
 
+TEST_F(WithCache, HasTheLimitsOfTheEnvironment) {
+    const auto store_an_old_one = [&] {
+        DiskCache::from_environment()->store("key", "value");
+        for (const auto &file : std::filesystem::directory_iterator(dir_.path())) {
+            std::filesystem::last_write_time(file,
+                                             file.last_write_time() - std::chrono::seconds(100));
+        }
+        return DiskCache::from_environment()->load("key").has_value();
+    };
+    EXPECT_TRUE(store_an_old_one());
+    setenv("CT_CACHE_MAX_AGE", "60", 1);
+    EXPECT_FALSE(store_an_old_one());
+    setenv("CT_CACHE_MAX_AGE", "never", 1);
+    EXPECT_COMPILE_ERROR(DiskCache::from_environment(),
+                         "CT_CACHE_MAX_AGE is 'never', must be a number");
+    unsetenv("CT_CACHE_MAX_AGE");
+    setenv("CT_CACHE_MAX_SIZE", "1T", 1);
+    EXPECT_COMPILE_ERROR(DiskCache::from_environment(),
+                         "CT_CACHE_MAX_SIZE is '1T', must be a number");
+    unsetenv("CT_CACHE_MAX_SIZE");
+}
+
 // Two Compilers share nothing but the disk, as two processes do.
 TEST_F(WithCache, ObjectsOutliveTheProcess) {
     Func f("f");
