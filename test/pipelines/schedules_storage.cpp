@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/expect_error.h"
 #include "pipelines/guarded_malloc.h"
 
 using namespace calotype;
@@ -229,7 +230,9 @@ TEST(Storage, ExtentsThatAreAligned) {
     Buffer<int> aligned(32), odd(30);
     whole.realize({aligned});
     EXPECT_EQ(aligned(31), 31);
-    EXPECT_THROW(whole.realize({odd}), RuntimeError);
+    EXPECT_RUNTIME_ERROR(whole.realize({odd}),
+                         "output buffer " + whole.name() +
+                             " covers [0, 29] in dimension 0, must cover [0, 31]");
 }
 
 // What the checks of one fold remember stands between the storage of another Func and the loop.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "harness/expect_error.h"
+
 namespace calotype::test {
 namespace {
 
@@ -185,7 +187,8 @@ TEST(ExternStagesOfImages, ask_for_what_they_need) {
     Buffer<int> small(10, 7);
     small.fill(1);
     in.set(small);
-    EXPECT_THROW(p.realize({10, 5}), RuntimeError);
+    EXPECT_RUNTIME_ERROR(p.realize({10, 5}),
+                         "input buffer in covers [0, 9] in dimension 0, must cover [0, 12]");
 }
 
 /// Two values: x + y, and x * y.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/expect_error.h"
+
 namespace calotype::test {
 
 using namespace internal;
@@ -161,7 +163,8 @@ TEST(ExternStages, of_an_element_of_an_image) {
             EXPECT_EQ(result(i), (i - 1) * (i - 1) + (i + 1) * (i + 1) + 5);
         }
         k.set(Buffer<int>(2));
-        EXPECT_THROW(p.realize({20}), RuntimeError);
+        EXPECT_RUNTIME_ERROR(p.realize({20}),
+                             "input buffer k covers [0, 1] in dimension 0, must cover [2, 2]");
     }
 }
 
@@ -215,7 +218,8 @@ TEST(ExternStages, failure_stops_the_pipeline) {
     g.define_extern("failing", {}, Int(32), 1);
     g.compute_root();
     h(x) = g(x);
-    EXPECT_THROW(realize_with(h, "failing", failing, {4}), RuntimeError);
+    EXPECT_RUNTIME_ERROR(realize_with(h, "failing", failing, {4}),
+                         "extern stage failing failed with code -77");
 }
 
 TEST(ExternFunctions, that_are_pipelines) {

@@ -48,9 +48,10 @@ protected:
 };
 
 TEST_F(Files, none_is_left_when_one_cannot_be_written) {
-    EXPECT_THROW(internal::write_files_together(
-                     {{path("a.h"), "text"}, {path("no/such/folder/a.o"), "bytes"}}),
-                 CompileError);
+    const std::string nowhere = path("no/such/folder/a.o");
+    const internal::FileContents files = {{path("a.h"), "text"}, {nowhere, "bytes"}};
+    EXPECT_COMPILE_ERROR(internal::write_files_together(files),
+                         "cannot write " + nowhere + ".partial: No such file or directory");
     EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
