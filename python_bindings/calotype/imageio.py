@@ -30,7 +30,7 @@ def imwrite(uri: Any, im: Any, format: Any = None) -> None:
     buffer = Buffer(im)
     if buffer.dimensions() == 3 and _is_interleaved(buffer):
         # An array of the axes (y, x, channel): the dimensions of the Buffer are channel, x, y.
-        buffer = buffer.transposed([1, 2, 0])
+        buffer = buffer.transposed([2, 0, 1])
     _save_image(buffer, str(uri), "" if format is None else str(format))
 
 
@@ -51,7 +51,7 @@ def copy_to_interleaved(im: Any) -> Any:
         return im
     x, y, c = (buffer.dim(i).extent() for i in range(3))
     copy = Buffer(buffer.type(), [c, x, y])
-    copy.copy_from(buffer.transposed([2, 0, 1]))
+    copy.copy_from(buffer.transposed([1, 2, 0]))
     return _as_array(copy)
 
 
@@ -62,5 +62,5 @@ def copy_to_planar(im: Any) -> Any:
         return im
     c, x, y = (buffer.dim(i).extent() for i in range(3))
     copy = Buffer(buffer.type(), [x, y, c])
-    copy.copy_from(buffer.transposed([1, 2, 0]))
+    copy.copy_from(buffer.transposed([2, 0, 1]))
     return _as_array(copy)

@@ -349,7 +349,8 @@ def test_elements_one_after_another():
 def test_shapes():
     b = ct.Buffer(ct.UInt(8), [4, 5, 3], "image")
     assert [b.sliced(2, 1).dimensions(), b.embedded(0).dimensions()] == [2, 4]
-    assert b.transposed([2, 0, 1]).dim(0).extent() == 3
+    # Dimension i becomes dimension order[i].
+    assert [d.extent() for d in map(b.transposed([2, 0, 1]).dim, range(3))] == [5, 3, 4]
     assert b.reverse_axes().dim(0).extent() == 3
     assert ct.Buffer.make_interleaved(ct.UInt(8), 4, 5, 3).dim(2).stride() == 1
     assert list(b.dim(2)) == [0, 1, 2]

@@ -81,8 +81,7 @@ public:
         this->share_memory(other);
     }
     Buffer(Buffer &&other) noexcept {
-        this->copy_raw(other.buf);
-        this->take_memory(other);
+        take(other);
     }
     template<typename T2, int D2, int S2>
     Buffer(const Buffer<T2, D2, S2> &other) {
@@ -93,8 +92,7 @@ public:
     template<typename T2, int D2, int S2>
     Buffer(Buffer<T2, D2, S2> &&other) {
         assert_can_convert_from(other);
-        this->copy_raw(other.buf);
-        this->take_memory(other);
+        take(other);
     }
 
     Buffer &operator=(const Buffer &other) {
@@ -103,8 +101,7 @@ public:
     Buffer &operator=(Buffer &&other) noexcept {
         if (this != &other) {
             this->release_memory();
-            this->copy_raw(other.buf);
-            this->take_memory(other);
+            take(other);
         }
         return *this;
     }
@@ -288,6 +285,15 @@ public:
         return as<T2>();
     }
     /**@}*/
+
+private:
+    /** Become what `other` was. Without dimensions no pipeline takes that for a bounds query. */
+    template<typename T2, int D2, int S2>
+    void take(Buffer<T2, D2, S2> &other) {
+        this->copy_raw(other.buf);
+        this->take_memory(other);
+        other.release_shape();
+    }
 };
 
 }  // namespace Runtime

@@ -2,6 +2,8 @@
 // Memory of a Buffer: allocating it, copying elements into it, and the shapes it can be given.
 #pragma once
 
+#include <numeric>
+
 #include "buffer_elements.h"
 
 namespace calotype {
@@ -32,10 +34,12 @@ class BufferCopies : public BufferElements<T, Dims, InClassDimStorage> {
     using Copy = Buffer<std::remove_const_t<T>, Dims, InClassDimStorage>;
 
 public:
-    /** Allocate host memory for the shape, with these functions, else with those set as default,
-     * else with malloc. The host pointer is null if there is none. */
+    /** Give up this object's share of its host memory and allocate some for the shape, with these
+     * functions, else with those set as default, else with malloc. The host pointer is null if there
+     * is none. The device copy stays. */
     void allocate(void *(*allocate_fn)(size_t) = nullptr, void (*deallocate_fn)(void *) = nullptr) {
         check_overflow();
+        this->deallocate();
         this->allocate_host(allocate_fn, deallocate_fn);
     }
     /** Assert that the size in bytes is a number that fits. */
@@ -61,28 +65,32 @@ public:
         result.copy_from(self());
         return result;
     }
-    /** The same with the channels of one pixel together, or apart. Three dimensions. */
+    /** The same with the channels of one pixel together. Three dimensions. */
     Copy copy_to_interleaved(void *(*allocate_fn)(size_t) = nullptr,
                              void (*deallocate_fn)(void *) = nullptr) const {
+        assert(this->dimensions() == 3 && "only for three dimensions");
         return copy_in_order({2, 0, 1}, allocate_fn, deallocate_fn);
     }
+    /** The same with the first dimension innermost, the last one outermost: channels apart. */
     Copy copy_to_planar(void *(*allocate_fn)(size_t) = nullptr,
                         void (*deallocate_fn)(void *) = nullptr) const {
-        return copy_in_order({0, 1, 2}, allocate_fn, deallocate_fn);
+        std::vector<int> order(size_t(this->dimensions()));
+        std::iota(order.begin(), order.end(), 0);
+        return copy_in_order(order, allocate_fn, deallocate_fn);
     }
     /** A Buffer that shares the memory. */
     Self alias() const {
         return self();
     }
 
-    /** Copy the elements at coordinates that both have. The types must be the same, and neither
-     * device copy the newer one. */
+    /** Copy the elements at coordinates that both have, bit by bit: they must have one size. Neither
+     * device copy may be the newer one. */
     template<typename T2, int D2, int S2>
     void copy_from(const Buffer<T2, D2, S2> &src) {
         static_assert(!std::is_const<T>::value, "elements to be written cannot be const");
         assert(!this->device_dirty() && !src.device_dirty() &&
                "a device copy is newer: call copy_to_host first");
-        assert(this->type() == src.type() && "the element types differ");
+        assert(this->type().bytes() == src.type().bytes() && "the elements differ in size");
         assert(this->dimensions() == src.dimensions() && "the numbers of dimensions differ");
         HostView to(this->buf), from(*src.raw_buffer());
         for (int d = 0; d < to.dimensions(); d++) {
@@ -162,7 +170,6 @@ private:
 
     Copy copy_in_order(const std::vector<int> &order, void *(*allocate_fn)(size_t),
                        void (*deallocate_fn)(void *)) const {
-        assert(this->dimensions() == 3 && "only for three dimensions");
         std::vector<int> sizes, mins;
         for (int d = 0; d < this->dimensions(); d++) {
             sizes.push_back(this->extent(d));

@@ -147,7 +147,8 @@ public:
         return for_each_value([=](not_void_T &v) { v = value; });
     }
     /** Set every element to f(coordinates...), or, where f takes none, to what the next call of it
-     * gives, in memory order. */
+     * gives, in memory order. If f takes fewer coordinates than there are dimensions, only elements
+     * at the lowest coordinates of the last dimensions are set. */
     template<typename Fn, typename = std::enable_if_t<takes_position<Fn>>>
     Self &fill(Fn &&f) {
         this->set_host_dirty();
@@ -155,7 +156,7 @@ public:
         if constexpr (N == 0) {
             for_each_value([&](not_void_T &v) { v = f(); });
         } else if constexpr (N > 0) {
-            assert(N == this->dimensions() && "the function takes another number of coordinates");
+            assert(N <= this->dimensions() && "the function takes too many coordinates");
             auto assign = [&](auto... pos) {
                 (*this)(pos...) = f(pos...);
             };
@@ -167,21 +168,23 @@ public:
     }
 
     /** Call f(element, elements of the other Buffers at the same place...) for every element, in
-     * memory order. The other Buffers must have the same extents; their mins do not matter. */
+     * memory order. The other Buffers must have the same extents; their mins do not matter. Of a
+     * constant Buffer<T> f may write elements, but not of a Buffer<const T>. */
     template<typename Fn, typename... Others>
     Self &for_each_value(Fn &&f, Others &&...others) {
         note_host_write();
-        call_for_each_value<not_void_T>(std::forward<Fn>(f), others...);
+        call_for_each_value(std::forward<Fn>(f), others...);
         return self();
     }
     template<typename Fn, typename... Others>
     const Self &for_each_value(Fn &&f, Others &&...others) const {
-        call_for_each_value<const not_void_T>(std::forward<Fn>(f), others...);
+        call_for_each_value(std::forward<Fn>(f), others...);
         return self();
     }
 
     /** Call f for the coordinates of every element, the first dimension innermost. f takes one int
-     * a dimension, or a pointer to them. */
+     * a dimension, or a pointer to them. If it takes fewer ints than there are dimensions, there are
+     * no loops over the last ones. */
     template<typename Fn>
     Self &for_each_element(Fn &&f) {
         call_for_each_element(f);
@@ -239,37 +242,37 @@ private:
         return ints_taken_by<Fn>();
     }
 
-    template<typename Elem, typename Fn, typename... Others>
-    void call_for_each_value(Fn &&f, Others &...others) const {
-        for (const calotype_buffer_t *other :
-             {this->raw_buffer(), constant(others).raw_buffer()...}) {
-            assert(other->dimensions == this->dimensions() && "the shapes differ");
+    template<typename Fn, typename... Others>
+    void call_for_each_value(Fn &&f, const Others &...others) const {
+        for (const calotype_buffer_t *buffer : {this->raw_buffer(), others.raw_buffer()...}) {
+            assert((buffer->host || buffer->number_of_elements() == 0) &&
+                   "there is no host memory: call allocate first");
+            assert(!buffer->device_dirty() && "the device copy is newer: call copy_to_host first");
+            assert(buffer->dimensions == this->dimensions() && "the shapes differ");
             for (int d = 0; d < this->dimensions(); d++) {
-                assert(other->dim[d].extent == this->buf.dim[d].extent && "the shapes differ");
+                assert(buffer->dim[d].extent == this->buf.dim[d].extent && "the shapes differ");
             }
-            (void)other;
+            (void)buffer;
         }
-        internal::for_each_value_in(
-            std::forward<Fn>(f), {{this->raw_buffer(), constant(others).raw_buffer()...}},
-            static_cast<Elem *>(reinterpret_cast<not_void_T *>(this->buf.host)),
-            element_pointer(others)...);
+        internal::for_each_value_in(std::forward<Fn>(f),
+                                    {{this->raw_buffer(), others.raw_buffer()...}},
+                                    elements_of(*this), elements_of(others)...);
     }
 
-    template<typename Other>
-    static const Other &constant(const Other &other) {
-        return other;
+    /** The elements of a constant Buffer<T> may be written to, those of a Buffer<const T> not. */
+    template<typename T2, int D2, int S2>
+    static auto *elements_of(const BufferElements<T2, D2, S2> &buffer) {
+        using Elem = typename BufferElements<T2, D2, S2>::not_void_T;
+        return reinterpret_cast<Elem *>(buffer.data());
     }
-    template<typename Other>
-    static auto element_pointer(Other &other) {
-        using Elem = std::remove_reference_t<decltype(other())>;
-        return reinterpret_cast<Elem *>(constant(other).raw_buffer()->host);
-    }
+    template<typename, int, int>
+    friend class BufferElements;
 
     template<typename Fn>
     void call_for_each_element(Fn &f) const {
         constexpr int N = number_of_ints<Fn>();
         if constexpr (N >= 0) {
-            assert(N == this->dimensions() && "the function takes another number of coordinates");
+            assert(N <= this->dimensions() && "the function takes too many coordinates");
             loop_with_ints<N>(this->buf, f);
         } else {
             for_each_position(this->buf, [&](const int *pos) { f(pos); });

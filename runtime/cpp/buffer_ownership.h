@@ -21,8 +21,12 @@ enum class BufferDeviceOwnership : int {
     Cropped,                 ///< release the crop, then the buffer it was cropped from
 };
 
-/** Alignment in bytes of the host memory that a Buffer allocates. */
+/** Alignment in bytes of the host memory that a Buffer allocates: a power of two. */
+#ifdef CALOTYPE_RUNTIME_BUFFER_ALLOCATION_ALIGNMENT
+constexpr size_t buffer_alignment = CALOTYPE_RUNTIME_BUFFER_ALLOCATION_ALIGNMENT;
+#else
 constexpr size_t buffer_alignment = 128;
+#endif
 
 namespace internal {
 

@@ -116,12 +116,12 @@ public:
         assert(d1 >= 0 && d1 < dimensions() && d2 >= 0 && d2 < dimensions() && "no such dimension");
         std::swap(buf.dim[d1], buf.dim[d2]);
     }
-    /** Put the dimensions into another order: `order[i]` becomes dimension i. */
+    /** Put the dimensions into another order: dimension i becomes dimension `order[i]`. */
     void transpose(const std::vector<int> &order) {
-        assert(int(order.size()) == dimensions() && "the order must name every dimension once");
+        assert(is_order_of_dimensions(order) && "the order must name every dimension once");
         const std::vector<calotype_dimension_t> old(buf.dim, buf.dim + dimensions());
         for (size_t i = 0; i < order.size(); i++) {
-            buf.dim[i] = old[size_t(order[i])];
+            buf.dim[order[i]] = old[i];
         }
     }
 
@@ -253,6 +253,17 @@ protected:
     }
 
 private:
+    bool is_order_of_dimensions(const std::vector<int> &order) const {
+        std::vector<bool> named(size_t(dimensions()), false);
+        for (int d : order) {
+            if (d < 0 || d >= dimensions() || named[size_t(d)]) {
+                return false;
+            }
+            named[size_t(d)] = true;
+        }
+        return order.size() == named.size();
+    }
+
     bool contains_first(const int *coords, int count) const {
         assert(count <= dimensions() && "more coordinates than dimensions");
         for (int d = 0; d < count; d++) {

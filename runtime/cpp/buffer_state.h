@@ -124,7 +124,9 @@ public:
         }
         return result;
     }
-    int device_and_host_free(void *user_context = nullptr) {
+    /** The device interface is the buffer's own, whatever is given. */
+    int device_and_host_free(const calotype_device_interface_t * /*device_interface*/ = nullptr,
+                             void *user_context = nullptr) {
         assert_sole_device_owner(BufferDeviceOwnership::AllocatedDeviceAndHost);
         int result = buf.device_interface
                          ? buf.device_interface->device_and_host_free(user_context, &buf)
@@ -209,7 +211,6 @@ protected:
 
     /** Allocate host memory for the shape. On failure the host pointer is null. */
     void allocate_host(AllocateFn allocate, DeallocateFn deallocate) {
-        assert(!owns_host_memory() && "there is host memory already");
         const DefaultAllocator &standard = default_allocator();
         allocate = allocate ? allocate : standard.allocate ? standard.allocate : malloc;
         deallocate = deallocate ? deallocate : standard.deallocate ? standard.deallocate : free;

@@ -357,6 +357,16 @@ TEST(BufferShare, ConvertsWhereThatIsSafe) {
                   "");
 }
 
+TEST(BufferShare, AllocatingAgainGivesUpTheShare) {
+    Buffer<int> a(3);
+    a.fill(1);
+    Buffer<int> b = a;
+    a.allocate();
+    a.fill(2);
+    EXPECT_TRUE(b.all_equal(1));
+    EXPECT_TRUE(a.all_equal(2));
+}
+
 TEST(BufferShare, ManyDimensionsMoveToTheHeap) {
     Buffer<int> b(2, 1, 2, 1, 2, 1, 2);
     int n = 0;
@@ -372,6 +382,35 @@ TEST(BufferShare, ManyDimensionsMoveToTheHeap) {
 
 // ---- the rest
 // ------------------------------------------------------------------------------------
+
+TEST(BufferShape, TakesAnyOrder) {
+    Buffer<int> b(3, 4, 2);
+    b.fill([](int x, int y, int c) { return x + 10 * y + 100 * c; });
+    Buffer<int> t = b.transposed({1, 2, 0});  // x becomes dimension 1, y 2, c 0
+    EXPECT_EQ(2, t.extent(0));
+    EXPECT_EQ(3, t.extent(1));
+    EXPECT_EQ(4, t.extent(2));
+    EXPECT_EQ(132, t(1, 2, 3));
+    // Channels innermost in memory are the last dimension then.
+    Buffer<int> pixels(3, 5, 4);
+    pixels.transpose({2, 0, 1});
+    EXPECT_EQ(5, pixels.width());
+    EXPECT_EQ(3, pixels.channels());
+    EXPECT_EQ(1, pixels.stride(2));
+}
+
+TEST(BufferShape, GoesWithWhatIsMoved) {
+    Buffer<int> a(3, 4);
+    Buffer<int, 2> b = std::move(a), c;
+    EXPECT_EQ(0, a.dimensions());
+    c = std::move(b);
+    EXPECT_EQ(0, b.dimensions());
+    EXPECT_EQ(4, c.extent(1));
+    b = c;
+    a = Buffer<int>(7);
+    EXPECT_EQ(4, b.extent(1));
+    EXPECT_EQ(7, a.extent(0));
+}
 
 TEST(BufferShape, HasConventionalNames) {
     Buffer<int> b(5, 4, 3);
@@ -393,13 +432,14 @@ TEST(BufferShape, HasConventionalNames) {
     EXPECT_EQ((std::vector<int>{10, 11, 12, 13, 14}), xs);
     EXPECT_EQ(1, Buffer<int>(7).height());
     b.transpose({2, 0, 1});
-    EXPECT_EQ(3, b.width());
-    EXPECT_EQ(5, b.height());
+    EXPECT_EQ(4, b.width());
+    EXPECT_EQ(3, b.height());
+    EXPECT_EQ(5, b.channels());
     b.translate({1, 2, 3});
-    EXPECT_EQ(1, b.min(0));
-    EXPECT_EQ(12, b.min(1));
-    EXPECT_EQ(23, b.min(2));
-    b.crop({{2, 1}, {13, 2}});
+    EXPECT_EQ(21, b.min(0));
+    EXPECT_EQ(2, b.min(1));
+    EXPECT_EQ(13, b.min(2));
+    b.crop({{22, 1}, {3, 2}});
     EXPECT_EQ(1, b.width());
     EXPECT_EQ(2, b.height());
     b.add_dimension();
@@ -453,6 +493,36 @@ TEST(BufferLoops, DoNothingWhenEmpty) {
     EXPECT_EQ(0u, b.number_of_elements());
 }
 
+TEST(BufferLoops, LeaveOutTheLastDimensions) {
+    Buffer<int> b(3, 2, 4);
+    b.fill(0);
+    b.fill([](int x, int y) { return 1 + x + 10 * y; });
+    int calls = 0, sum = 0;
+    b.for_each_element([&](int x) { calls += b(x, 1, 0) == 11 + x; });
+    b.for_each_value([&](int v) { sum += v; });
+    EXPECT_EQ(3, calls);
+    EXPECT_EQ(3 * 1 + 3 + 3 * 11 + 3, sum);
+    Buffer<int, 3> c = b;
+    c.for_each_element([&](int x, int y) { c(x, y, 2) = c(x, y, 0); });
+    EXPECT_EQ(13, b(2, 1, 2));
+}
+
+TEST(BufferLoops, WriteToWhatOnlyTheBufferObjectIsConstantOf) {
+    const Buffer<int> a(3, 2), b(3, 2);
+    a.for_each_value([](int &v) { v = 4; });
+    Buffer<const int> source = a;
+    source.for_each_value([](const int &from, int &to) { to = 2 * from; }, b);
+    EXPECT_TRUE(b.all_equal(8));
+}
+
+#ifndef NDEBUG
+TEST(BufferLoops, WantHostMemory) {
+    Buffer<int> nothing(nullptr, 4), other(4);
+    EXPECT_DEATH(nothing.for_each_value([](int &v) { v = 0; }), "no host memory");
+    EXPECT_DEATH(other.for_each_value([](int &v, int w) { v = w; }, nothing), "no host memory");
+}
+#endif
+
 TEST(BufferCopy, ChangesTheLayout) {
     Buffer<uint8_t> b(5, 4, 3);
     b.set_min(1, 2, 3);
@@ -469,6 +539,25 @@ TEST(BufferCopy, ChangesTheLayout) {
     EXPECT_EQ(2, f.min(1));
     Buffer<void> anything = i;
     EXPECT_EQ(calotype_type_of<uint8_t>(), anything.copy().type());
+}
+
+TEST(BufferCopy, IsPlanarInAnyNumberOfDimensions) {
+    Buffer<int> b(5, 4);
+    b.set_min(1, 2);
+    b.fill([](int x, int y) { return x + 10 * y; });
+    b.transpose(0, 1);
+    Buffer<int> planar = b.copy_to_planar();
+    EXPECT_EQ(4, planar.stride(1));
+    EXPECT_EQ(21, planar(2, 1));
+    EXPECT_EQ(0, Buffer<int>::make_scalar().copy_to_planar().dimensions());
+}
+
+TEST(BufferCopy, TakesElementsOfOneSize) {
+    Buffer<int> numbers(3);
+    numbers.fill(-1);
+    Buffer<unsigned> bits(3);
+    bits.copy_from(numbers);
+    EXPECT_EQ(~0u, bits(1));
 }
 
 TEST(BufferCopy, OfAConstantBufferIsNot) {

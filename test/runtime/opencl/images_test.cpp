@@ -55,7 +55,7 @@ std::vector<Layout> layouts() {
         b.crop({{1, 9}, {-11, 3}, {-22, 3}});
     });
     add("columns", Buffer<int>(17, 5), [](Buffer<int> &b) { b.transpose(0, 1); });
-    add("channels first", Buffer<int>(3, 17, 5), [](Buffer<int> &b) { b.transpose({1, 2, 0}); });
+    add("channels first", Buffer<int>(3, 17, 5), [](Buffer<int> &b) { b.transpose({2, 0, 1}); });
     return all;
 }
 
