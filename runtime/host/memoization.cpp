@@ -226,7 +226,9 @@ void Cache::drop(Entry &entry) {
     }
 }
 
-/** Drop what is not in use, the least recent first, until the rest fits. */
+/** Drop what is not in use, the least recent first, until the rest fits. A result is in use when it
+ * is stored, so that one which is larger than the cache is there for the next call, if no other is
+ * stored before. */
 void Cache::prune() {
     Entry *next;
     for (Entry *entry = least_recent; entry && bytes > max_bytes; entry = next) {
@@ -282,8 +284,6 @@ void Cache::release(void *host) {
     }
     if (entry->orphaned) {
         free_entry(*entry);
-    } else {
-        prune();
     }
 }
 

@@ -120,8 +120,28 @@ TEST_F(Memoization, KeepsWhatIsInUse) {
     run("c", 2);
     EXPECT_TRUE(out.all_equal(7));
     EXPECT_FALSE(run("a", 7));
-    release(out);  // too large for the cache: gone with its last user
-    EXPECT_TRUE(run("a", 8));
+    release(out);
+    EXPECT_FALSE(run("a", 7));  // too large for the cache: gone when the next one is stored
+    EXPECT_TRUE(run("b", 8));
+    EXPECT_TRUE(run("a", 9));
+}
+
+TEST_F(Memoization, KeepsLargeResultsOfOnePipelineForItsNextCall) {
+    calotype_memoization_cache_set_size(bytes);
+    for (int call = 0; call < 3; call++) {
+        Buffer<int> a(nullptr, elements), b(nullptr, elements);
+        for (auto [name, out] : {std::pair("a", &a), std::pair("b", &b)}) {
+            const int found = lookup(name, *out);
+            EXPECT_EQ(call == 0 ? 1 : 0, found);
+            if (found == 1) {
+                out->fill(7);
+                store(name, *out);
+            }
+        }
+        EXPECT_TRUE(a.all_equal(7) && b.all_equal(7));
+        release(a);
+        release(b);
+    }
 }
 
 TEST_F(Memoization, EvictsByKey) {
