@@ -12,6 +12,12 @@
 #include "runtime_functions.h"
 #include "runtime_types.h"
 
+/* The version of Halide whose names these are. */
+#define HALIDE_VERSION_MAJOR 22
+#define HALIDE_VERSION_MINOR 0
+#define HALIDE_VERSION_PATCH 0
+#define HALIDE_VERSION 220000
+
 #ifdef __cplusplus
 #include "../cpp/function_info.h"
 #define HalideFunctionInfo CalotypeFunctionInfo

@@ -22,3 +22,26 @@
 #define halide_set_cuda_acquire_context calotype_set_cuda_acquire_context
 #define halide_set_cuda_get_stream calotype_set_cuda_get_stream
 #define halide_set_cuda_release_context calotype_set_cuda_release_context
+
+/* Contexts and streams are void pointers in these, for programs without cuda.h. */
+typedef int (*halide_cuda_acquire_context_t)(void *user_context, void **context, bool create);
+typedef int (*halide_cuda_release_context_t)(void *user_context);
+typedef int (*halide_cuda_get_stream_t)(void *user_context, void *context, void **stream);
+
+#ifdef __cplusplus
+inline halide_cuda_acquire_context_t
+calotype_set_cuda_acquire_context(halide_cuda_acquire_context_t acquire) {
+    return reinterpret_cast<halide_cuda_acquire_context_t>(calotype_set_cuda_acquire_context(
+        reinterpret_cast<calotype_cuda_acquire_context_t>(acquire)));
+}
+inline calotype_cuda_acquire_context_t calotype_set_cuda_acquire_context(decltype(nullptr)) {
+    return calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t());
+}
+inline halide_cuda_get_stream_t calotype_set_cuda_get_stream(halide_cuda_get_stream_t get) {
+    return reinterpret_cast<halide_cuda_get_stream_t>(
+        calotype_set_cuda_get_stream(reinterpret_cast<calotype_cuda_get_stream_t>(get)));
+}
+inline calotype_cuda_get_stream_t calotype_set_cuda_get_stream(decltype(nullptr)) {
+    return calotype_set_cuda_get_stream(calotype_cuda_get_stream_t());
+}
+#endif

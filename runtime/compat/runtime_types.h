@@ -30,6 +30,7 @@
 #define halide_get_symbol_t calotype_get_symbol_t
 #define halide_handle_traits calotype_handle_traits
 #define halide_load_library_t calotype_load_library_t
+#define halide_llvm_large_code_model halide_target_feature_llvm_large_code_model
 #define halide_loop_task_t calotype_loop_task_t
 #define halide_malloc_alignment calotype_malloc_alignment
 #define halide_malloc_t calotype_malloc_t

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/compat/HalideBuffer.h"
+#include "runtime/compat/HalideRuntimeCuda.h"
 #include "runtime/compat/halide_benchmark.h"
 #include "runtime/compat/halide_image.h"
 #include "runtime/compat/halide_image_io.h"
@@ -94,6 +95,32 @@ std::set<std::string> find_all(const std::string &text, const char *pattern) {
         found.insert((*i)[1]);
     }
     return found;
+}
+
+TEST(Compat, HandlersOfCudaMayTakeVoidPointers) {
+    static_assert(HALIDE_VERSION_MAJOR * 10000 == HALIDE_VERSION && HALIDE_VERSION_MINOR == 0);
+    const halide_cuda_acquire_context_t acquire = [](void *, void **context, bool) {
+        *context = nullptr;
+        return -7;
+    };
+    const halide_cuda_get_stream_t get = [](void *, void *, void **stream) {
+        *stream = nullptr;
+        return -8;
+    };
+    const halide_cuda_release_context_t release = [](void *) {
+        return -9;
+    };
+    halide_set_cuda_acquire_context(acquire);
+    halide_set_cuda_get_stream(get);
+    halide_set_cuda_release_context(release);
+    CUctx_st *context = nullptr;
+    CUstream_st *stream = nullptr;
+    EXPECT_EQ(-7, halide_cuda_acquire_context(nullptr, &context, true));
+    EXPECT_EQ(-8, halide_cuda_get_stream(nullptr, context, &stream));
+    EXPECT_EQ(-9, halide_cuda_release_context(nullptr));
+    halide_set_cuda_acquire_context(nullptr);
+    halide_set_cuda_get_stream(nullptr);
+    halide_set_cuda_release_context(nullptr);
 }
 
 TEST(Compat, HasEveryFunctionErrorAndFeature) {

@@ -60,11 +60,6 @@
 #include "halide_rewrites.h"
 #include "halide_util.h"
 
-#define HALIDE_VERSION_MAJOR 22
-#define HALIDE_VERSION_MINOR 0
-#define HALIDE_VERSION_PATCH 0
-#define HALIDE_VERSION 220000
-
 // Errors are exceptions, always.
 #ifndef HALIDE_WITH_EXCEPTIONS
 #define HALIDE_WITH_EXCEPTIONS 1
