@@ -226,7 +226,7 @@ compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_f
                            const Target &target, const RuntimeNamespaceMap &runtime_prefixes) {
     std::map<OutputFileType, std::string> written;
     for (const auto &[type, path] : output_files) {
-        if (type == OutputFileType::static_library) {
+        if (type == OutputFileType::static_library || type == OutputFileType::object) {
             compile_standalone_runtime(path, target, runtime_prefixes);
             written[type] = path;
         }

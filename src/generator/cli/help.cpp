@@ -24,7 +24,8 @@ Compiles one of the generators in this executable to files that an application l
   -n BASE      name of the files. Default: the function's name without namespaces
   -o DIR       folder of the files; it is made if it does not exist
   -e TYPES     what to write, a list with commas. Default: c_header,registration,static_library
-  -r NAME      write the runtime, as DIR/NAME.a. Alone, or beside a generator's files
+  -r NAME      write the runtime, as DIR/NAME.a and, with -e object, under the name DIR/NAME.o too.
+               Alone, or beside a generator's files
   -p FILES     shared libraries to load first
   -t SECONDS   give up after so long. 0: never
   -v 0|1       print the names of the files written

@@ -139,6 +139,19 @@ RuntimeNamespaceMap runtime_prefixes(const GeneratorCommand &command) {
     return prefixes;
 }
 
+/// Linkers tell an archive by its contents, so that one may be named as an object.
+FileContents runtime_files(const GeneratorCommand &command) {
+    const std::string name = command.output_dir + "/" + command.runtime;
+    const std::string runtime =
+        standalone_runtime(targets_of(command).back().second, runtime_prefixes(command));
+    FileContents files{{name + ".a", runtime}};
+    if (std::find(command.emit.begin(), command.emit.end(), OutputFileType::object) !=
+        command.emit.end()) {
+        files[name + ".o"] = runtime;
+    }
+    return files;
+}
+
 void check_command(const GeneratorCommand &command) {
     if (command.generator.empty() && command.runtime.empty()) {
         throw UsageError("-g GENERATOR is missing (--help says more)");
@@ -165,8 +178,7 @@ void run_generator_command(const GeneratorCommand &command, std::ostream &out) {
     start_clock(command.timeout_seconds);
     FileContents files;
     if (!command.runtime.empty()) {
-        files[command.output_dir + "/" + command.runtime + ".a"] =
-            standalone_runtime(targets_of(command).back().second, runtime_prefixes(command));
+        files = runtime_files(command);
     }
     if (!command.generator.empty()) {
         files.merge(generate(command));

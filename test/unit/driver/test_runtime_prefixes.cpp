@@ -148,9 +148,12 @@ TEST(RuntimePrefixes, AFileOfTheRuntime) {
     const RuntimeNamespaceMap prefixes = {{RuntimeLinkage::Export, "their_"}};
     compile_standalone_runtime(file, host, prefixes);
     EXPECT_TRUE(names_of(internal::read_file(file)).count("their_malloc"));
-    const auto files =
-        compile_standalone_runtime({{OutputFileType::static_library, file}}, host, prefixes);
-    EXPECT_EQ(files.size(), 1U);
+    const auto files = compile_standalone_runtime({{OutputFileType::static_library, file},
+                                                   {OutputFileType::object, file + ".o"},
+                                                   {OutputFileType::c_header, file + ".h"}},
+                                                  host, prefixes);
+    EXPECT_EQ(files.size(), 2U);
+    EXPECT_EQ(internal::read_file(file), internal::read_file(file + ".o"));
 }
 
 TEST(RuntimePrefixes, WhatIsRefused) {
