@@ -11,7 +11,8 @@
 #     [TARGETS <target>...]        target strings; `host` and `cmake` may stand for the triple of this
 #                                  machine and of the one CMake compiles for. Several give one
 #                                  library that chooses as it runs, so the most capable comes first.
-#                                  Default: Calotype_TARGET, else cmake
+#                                  Default: DEFAULT_TARGETS, else Calotype_TARGET, else cmake
+#     [DEFAULT_TARGETS <target>...]   for functions that pass on arguments with or without TARGETS
 #     [FEATURES <feature>...]      added to every target
 #     [FEATURES[<triple>] <feature>...]   added to the targets of that triple
 #     [PARAMS <name>=<value>...]   of the generator
@@ -40,7 +41,7 @@ function(add_calotype_library TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS;USE_SHARED_RUNTIME"
         "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;CACHE_DIR;${outvars}"
-        "TARGETS;FEATURES;PARAMS;LINKABLES;DEPENDS;PLUGINS;${arch_features}")
+        "TARGETS;DEFAULT_TARGETS;FEATURES;PARAMS;LINKABLES;DEPENDS;PLUGINS;${arch_features}")
     _calotype_library_defaults()
     _calotype_library_targets(targets)
     _calotype_library_linkables(linkables)
@@ -136,12 +137,11 @@ macro(_calotype_library_defaults)
     endif()
     cmake_path(ABSOLUTE_PATH ARG_OUTPUT_DIR BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
     file(MAKE_DIRECTORY "${ARG_OUTPUT_DIR}")
-    if(NOT ARG_TARGETS)
-        set(ARG_TARGETS "${Calotype_TARGET}")
-    endif()
-    if(NOT ARG_TARGETS)
-        set(ARG_TARGETS cmake)
-    endif()
+    foreach(_default "${ARG_DEFAULT_TARGETS}" "${Calotype_TARGET}" cmake)
+        if(NOT ARG_TARGETS)
+            set(ARG_TARGETS "${_default}")
+        endif()
+    endforeach()
 endmacro()
 
 # The target strings in full, each without a runtime of its own.
@@ -269,4 +269,6 @@ macro(_calotype_library_of_code CODE HEADER)
     target_sources(${TARGET} PUBLIC
         FILE_SET HEADERS BASE_DIRS "${ARG_OUTPUT_DIR}" FILES "${HEADER}")
     target_link_libraries(${TARGET} PUBLIC ${linkables} "${ARG_USE_RUNTIME}")
+    # One that does not exist is an error here, where it is named, rather than a library to be found.
+    add_dependencies(${TARGET} "${ARG_USE_RUNTIME}")
 endmacro()
