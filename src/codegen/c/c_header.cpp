@@ -114,7 +114,11 @@ struct calotype_module_desc;
 
 /* Put in front of each declaration below, for attributes of your own. */
 #ifndef CALOTYPE_FUNCTION_ATTRS
+#ifdef HALIDE_FUNCTION_ATTRS
+#define CALOTYPE_FUNCTION_ATTRS HALIDE_FUNCTION_ATTRS
+#else
 #define CALOTYPE_FUNCTION_ATTRS
+#endif
 #endif
 )";
 
@@ -144,6 +148,11 @@ std::string registration_text(const LoweredModule &module, const Target &target)
         << "// functions below before main().\n"
         << "#include <cstddef>\n\n"
         << "struct calotype_filter_metadata_t;\n\n"
+        << "#if defined(HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC) && \\\n"
+        << "    !defined(CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC)\n"
+        << "#define CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC \\\n"
+        << "    HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
+        << "#endif\n\n"
         << "extern \"C\" {\n"
         << "void calotype_register_argv_and_metadata(int (*filter_argv_call)(void **),\n"
         << "                                         const struct calotype_filter_metadata_t "

@@ -54,7 +54,9 @@ void write_function(std::ostream &out, const LoweredModule &module, const Lowere
 std::string function_info_header_text(const LoweredModule &module) {
     std::ostringstream out;
     out << "// Made by Calotype. Do not edit.\n#pragma once\n\n#include <array>\n\n"
-        << "#include <calotype/runtime/cpp/function_info.h>\n\n";
+        << "#include <calotype/runtime/cpp/function_info.h>\n"
+        << "// For programs that were written for Halide, which have its folder of headers.\n"
+        << "#if __has_include(\"HalideRuntime.h\")\n#include \"HalideRuntime.h\"\n#endif\n\n";
     for (const LoweredFunction &f : module.functions) {
         if (f.linkage != LinkageType::Internal) {
             write_function(out, module, f);

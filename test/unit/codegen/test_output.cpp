@@ -217,12 +217,37 @@ TEST_F(Output, RegistrationTellsTheProgram) {
 static std::string *seen;
 extern "C" void calotype_register_argv_and_metadata(int (*call)(void **), const calotype_filter_metadata_t *m, const char *const *extra) {
     seen = new std::string(m->name);
+    for (; extra && *extra; extra++) {
+        *seen += std::string(" ") + *extra;
+    }
 }
-int main() { return !seen || *seen != "twice"; }
+extern "C" const char *const *pairs() {
+    static const char *const all[] = {"key", "value", nullptr};
+    return all;
+}
+int main(int, char **args) { return !seen || *seen != args[1]; }
 )");
-    EXPECT_EQ(run("c++ -std=c++17 -I" CALOTYPE_SOURCE_DIR
-                  " main.cpp twice.registration.cpp twice.o -o a && ./a"),
-              0);
+    const std::string sources = " main.cpp twice.registration.cpp twice.o -o a && ./a ";
+    const std::string compile = "c++ -std=c++17 -I" CALOTYPE_SOURCE_DIR " ";
+    EXPECT_EQ(run(compile + sources + "twice"), 0);
+    for (const char *prefix : {"CALOTYPE", "HALIDE"}) {
+        EXPECT_EQ(run(compile + "-D" + prefix + "_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC=pairs" +
+                      sources + "'twice key value'"),
+                  0);
+    }
+}
+
+TEST_F(Output, HeadersTakeAttributesOfThePrograms) {
+    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"}});
+    write_file_atomically(path("main.cpp"), R"(
+#include "twice.h"
+int main() { return 0; }
+)");
+    for (const char *prefix : {"CALOTYPE", "HALIDE"}) {
+        EXPECT_EQ(run(std::string("c++ -E -D") + prefix +
+                      "_FUNCTION_ATTRS=of_the_program main.cpp | grep of_the_program"),
+                  0);
+    }
 }
 
 TEST(OutputTypes, NamesAndAliases) {
