@@ -126,11 +126,11 @@ public:
         return *address_of_element();
     }
     const not_void_T &operator()(const int *pos) const {
-        return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
+        return *address_of_element_at(pos);
     }
     not_void_T &operator()(const int *pos) {
         note_host_write();
-        return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
+        return *address_of_element_at(pos);
     }
     /**@}*/
 
@@ -229,6 +229,14 @@ private:
         const calotype_dimension_t *dim = this->buf.dim;
         ((offset += ptrdiff_t(dim->stride) * (ptrdiff_t(args) - dim->min), dim++), ...);
         return reinterpret_cast<not_void_T *>(this->buf.host) + offset;
+    }
+
+    not_void_T *address_of_element_at(const int *pos) const {
+        assert(!this->device_dirty() && "the device copy is newer: call copy_to_host first");
+#ifdef CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES
+        assert(this->contains_first(pos, this->dimensions()) && "no element has these coordinates");
+#endif
+        return reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
     }
 
     /** How many ints a function of the coordinates takes; -1 if it takes a pointer to them. */

@@ -252,6 +252,18 @@ protected:
         }
     }
 
+    /** Whether these coordinates of the first dimensions are inside. */
+    bool contains_first(const int *coords, int count) const {
+        assert(count <= dimensions() && "more coordinates than dimensions");
+        for (int d = 0; d < count; d++) {
+            ptrdiff_t offset = ptrdiff_t(coords[d]) - buf.dim[d].min;
+            if (offset < 0 || offset >= buf.dim[d].extent) {
+                return false;
+            }
+        }
+        return true;
+    }
+
 private:
     bool is_order_of_dimensions(const std::vector<int> &order) const {
         std::vector<bool> named(size_t(dimensions()), false);
@@ -262,17 +274,6 @@ private:
             named[size_t(d)] = true;
         }
         return order.size() == named.size();
-    }
-
-    bool contains_first(const int *coords, int count) const {
-        assert(count <= dimensions() && "more coordinates than dimensions");
-        for (int d = 0; d < count; d++) {
-            ptrdiff_t offset = ptrdiff_t(coords[d]) - buf.dim[d].min;
-            if (offset < 0 || offset >= buf.dim[d].extent) {
-                return false;
-            }
-        }
-        return true;
     }
 };
 

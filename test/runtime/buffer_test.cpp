@@ -516,6 +516,17 @@ TEST(BufferLoops, WriteToWhatOnlyTheBufferObjectIsConstantOf) {
 }
 
 #ifndef NDEBUG
+TEST(BufferElements, CoordinatesAreChecked) {
+    Buffer<int> b(4, 3);
+    const Buffer<int> &constant = b;
+    const int inside[] = {3, 2}, outside[] = {4, 0};
+    b(3, 2) = 7;
+    EXPECT_EQ(7, constant(inside));
+    EXPECT_DEATH(b(4, 0) = 1, "no element has these coordinates");
+    EXPECT_DEATH(b(outside) = 1, "no element has these coordinates");
+    EXPECT_DEATH((void)constant(outside), "no element has these coordinates");
+}
+
 TEST(BufferLoops, WantHostMemory) {
     Buffer<int> nothing(nullptr, 4), other(4);
     EXPECT_DEATH(nothing.for_each_value([](int &v) { v = 0; }), "no host memory");
