@@ -22,6 +22,7 @@
 #include "codegen/x86/gathers.h"
 #include "codegen/x86/permutations.h"
 #include "codegen/x86/spills.h"
+#include "codegen/x86/wide_stores.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -225,6 +226,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     make_sums_opaque(*copy);
     if (target.arch == Target::X86) {
         align_spills(*copy, target);
+        store_registers_in_order(*copy, target);
     }
     drop_optimizer_features(*copy, target);
     llvm::SmallVector<char, 0> bytes;

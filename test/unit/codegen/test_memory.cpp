@@ -2,6 +2,8 @@
 // Loads and stores of every pattern of indices, element type and length, predicated or not.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
@@ -36,6 +38,32 @@ std::vector<std::unique_ptr<T[]>> arrays() {
         result[0][size_t(i)] = T(std::is_same_v<T, bool> ? (i * i / 3) % 2 : i % 251);
     }
     return result;
+}
+
+/// The distances from the pointer `out` at which registers are stored, in order.
+std::vector<int> stored_at(const std::string &text) {
+    std::vector<int> distances;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t at = line.rfind("(%rdi)"), comma = line.rfind(", ", at);
+        if (at != std::string::npos && comma != std::string::npos) {
+            distances.push_back(at == comma + 2 ? 0 : std::stoi(line.substr(comma + 2)));
+        }
+    }
+    return distances;
+}
+
+/// Out of order, those of a row that is not aligned would write two lines of the cache each.
+TEST(X86, RegistersOfAVectorAreStoredInOrder) {
+    const auto of = [](const char *target, const Type &t) {
+        return stored_at(assembly(target, load(t, "a") + load(t, "b")));
+    };
+    EXPECT_EQ(of("x86-64-linux-avx512_skylake", Int(64, 16)), (std::vector<int>{0, 64}));
+    EXPECT_EQ(of("x86-64-linux-avx512_skylake", Float(32, 64)),
+              (std::vector<int>{0, 64, 128, 192}));
+    EXPECT_EQ(of("x86-64-linux-avx2", Float(32, 32)), (std::vector<int>{0, 32, 64, 96}));
+    EXPECT_EQ(of("x86-64-linux-avx2", UInt(8, 48)), (std::vector<int>{0, 32}));
+    EXPECT_EQ(of("x86-64-linux-sse41", Int(32, 16)), (std::vector<int>{0, 16, 32, 48}));
 }
 
 TYPED_TEST(Memory, Ramps) {
