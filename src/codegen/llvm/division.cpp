@@ -8,6 +8,10 @@
 // m = floor(2^(N-1+l) / d) + 1, the quotient is the high half of (x ^ s) * m shifted right by l
 // - 1.
 //
+// Bytes x, with m = ceil(2^16 / d): x * m / 2^16 is more than x / d, by less than 1 / d, so the high
+// half of a product of 16 bits is the quotient. A register of bytes is taken for one of pairs: the
+// lower byte of each is divided, and the upper one where it stands.
+//
 // By a variable: vector registers have no integer division in hardware; up to 32 bits the quotient
 // rounded from the next wider float is exact after truncation. (Devices whose registers hold one
 // element divide each by itself.) The divisor is made harmless first, so that no lane traps.
@@ -35,6 +39,64 @@ int ceil_log2(uint64_t d) {
         l++;
     }
     return l;
+}
+
+/// A quotient, or what is left of a division.
+enum class Part { Quotient, Remainder };
+
+/// What unsigned bytes are divided by, if they are vectors and it takes a product; else 0.
+uint64_t divisor_of_bytes(const FunctionEmitter &f, const Type &t, const llvm::ConstantInt &d) {
+    const bool is_product =
+        d.getValue().ult(256) && d.getValue().ugt(2) && !d.getValue().isPowerOf2();
+    return t.is_uint() && t.is_vector() && !f.machine().has_scalar_registers() && is_product
+               ? d.getZExtValue()
+               : 0;
+}
+
+Value *reciprocal_of(uint64_t d, llvm::Type *words) {
+    return llvm::ConstantInt::get(words, (65535 + d) / d);
+}
+
+Value *divide_words(FunctionEmitter &f, Value *words, uint64_t d, Part part) {
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *type = words->getType();
+    Value *quotient = f.multiply_high_unsigned(words, reciprocal_of(d, type));
+    return part == Part::Quotient
+               ? quotient
+               : b.CreateSub(words, b.CreateMul(quotient, llvm::ConstantInt::get(type, d)));
+}
+
+/// Of a register that holds two bytes in each of its words.
+Value *divide_pairs(FunctionEmitter &f, Value *bytes, uint64_t d, Part part) {
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *pairs = with_lanes(b.getInt16Ty(), lanes_of(bytes->getType()) / 2);
+    Value *upper = llvm::ConstantInt::get(pairs, 0xff00), *m = reciprocal_of(d, pairs);
+    Value *v = b.CreateBitCast(bytes, pairs);
+    Value *lower = f.multiply_high_unsigned(b.CreateAnd(v, llvm::ConstantInt::get(pairs, 0xff)), m);
+    Value *raised = b.CreateAnd(f.multiply_high_unsigned(b.CreateAnd(v, upper), m), upper);
+    Value *quotients = b.CreateOr(lower, raised);
+    if (part == Part::Quotient) {
+        return b.CreateBitCast(quotients, bytes->getType());
+    }
+    // No product exceeds its byte.
+    Value *products = b.CreateMul(quotients, llvm::ConstantInt::get(pairs, d));
+    return b.CreateSub(bytes, b.CreateBitCast(products, bytes->getType()));
+}
+
+/// Of bytes, or of what they are as wider integers; null if it is something else.
+Value *divide_bytes(FunctionEmitter &f, Value *a, uint64_t d, Part part) {
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *type = a->getType();
+    const int lanes = lanes_of(type);
+    if (type->getScalarSizeInBits() == 8) {
+        return lanes % 2 == 0 ? divide_pairs(f, a, d, part) : nullptr;
+    }
+    const auto *extended = llvm::dyn_cast<llvm::ZExtInst>(a);
+    if (!extended || extended->getSrcTy()->getScalarSizeInBits() != 8) {
+        return nullptr;
+    }
+    Value *words = b.CreateZExt(extended->getOperand(0), with_lanes(b.getInt16Ty(), lanes));
+    return b.CreateZExt(divide_words(f, words, d, part), type);
 }
 
 }  // namespace
@@ -150,7 +212,12 @@ Value *FunctionEmitter::divide(Value *a, Value *b, Type t) {
         if (d->isZero()) {
             return llvm::Constant::getNullValue(a->getType());
         }
-        return t.is_int() ? divide_by_constant(a, d->getSExtValue(), t) : b_.CreateUDiv(a, b);
+        if (t.is_int()) {
+            return divide_by_constant(a, d->getSExtValue(), t);
+        }
+        const uint64_t by = divisor_of_bytes(*this, t, *d);
+        Value *quotient = by ? divide_bytes(*this, a, by, Part::Quotient) : nullptr;
+        return quotient ? quotient : b_.CreateUDiv(a, b);
     }
     Value *quotient, *remainder;
     euclidean(a, b, t, &quotient, &remainder);
@@ -171,7 +238,9 @@ Value *FunctionEmitter::modulo(Value *a, Value *b, Type t) {
             return llvm::Constant::getNullValue(a->getType());
         }
         if (t.is_uint()) {
-            return b_.CreateURem(a, b);
+            const uint64_t by = divisor_of_bytes(*this, t, *d);
+            Value *rest = by ? divide_bytes(*this, a, by, Part::Remainder) : nullptr;
+            return rest ? rest : b_.CreateURem(a, b);
         }
         int64_t divisor = d->getSExtValue();
         uint64_t magnitude = divisor < 0 ? 0 - uint64_t(divisor) : uint64_t(divisor);

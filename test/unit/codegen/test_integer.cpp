@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "ir/constants.h"
@@ -110,6 +111,50 @@ TYPED_TEST(Division, ByConstant) {
             }
         }
     }
+}
+
+/// Bytes are divided by a product of 16 bits, two in a word of a register: all bytes, by all constants.
+TEST(Division, OfBytesByConstants) {
+    std::vector<uint8_t> bytes(256);
+    std::iota(bytes.begin(), bytes.end(), uint8_t(0));
+    const auto expect = [&](const Target &target, int lanes, Type wide, int d) {
+        const auto divided = [&](bool by_remainder) {
+            return map1<uint8_t, uint8_t>(target, lanes, bytes, [&](const Expr &x) {
+                const Type t = wide.with_lanes(lanes);
+                const Expr a = cast(t, x), b = make_const(t, uint64_t(d));
+                return cast(x.type(), by_remainder ? Mod::make(a, b) : Div::make(a, b));
+            });
+        };
+        const std::vector<uint8_t> quotients = divided(false), rests = divided(true);
+        for (int x = 0; x < 256; x++) {
+            ASSERT_EQ(quotients[size_t(x)], x / d) << x << " / " << d << ", " << lanes << " lanes";
+            ASSERT_EQ(rests[size_t(x)], x % d) << x << " % " << d << ", " << lanes << " lanes";
+        }
+    };
+    for (const Target &target : runnable_targets()) {
+        for (int lanes : {2, 4, 16, 64}) {
+            for (int d : {3, 7, 9, 11, 100, 129, 255}) {
+                expect(target, lanes, UInt(8), d);
+                expect(target, lanes, UInt(16), d);
+                expect(target, lanes, UInt(32), d);
+            }
+        }
+    }
+    for (int d = 1; d < 256; d++) {
+        expect(runnable_targets().back(), 32, UInt(8), d);
+        expect(runnable_targets().back(), 8, UInt(16), d);
+    }
+}
+
+TEST(X86, BytesAreDividedByOneProduct) {
+    const Expr bytes = load(UInt(8, 8), "a"), many = load(UInt(8, 32), "a");
+    const Expr quotient = cast(UInt(16, 8), bytes) / make_const(UInt(16, 8), 7);
+    const std::string words = assembly("x86-64-linux-avx2", quotient);
+    EXPECT_EQ(internal::count(words, "vpmulhuw"), 1u) << words;
+    EXPECT_EQ(internal::count(words, "vpsrlw") + internal::count(words, "vpmullw"), 0u) << words;
+    const std::string pairs = assembly("x86-64-linux-avx2", many / make_const(UInt(8, 32), 7));
+    EXPECT_EQ(internal::count(pairs, "vpmulhuw"), 2u) << pairs;
+    EXPECT_EQ(internal::count(pairs, "vpunpck") + internal::count(pairs, "vpack"), 0u) << pairs;
 }
 
 template<typename T>
