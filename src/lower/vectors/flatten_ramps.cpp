@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
@@ -224,7 +225,7 @@ private:
             std::minmax_element(groups[0].offsets.begin(), groups[0].offsets.end());
         const int64_t span = *last - *first + 1;
         if (span > (groups.size() <= 2 ? 2 * lanes : lanes)) {
-            return Expr();
+            return load_steps(op, groups);
         }
         // One load of all lanes, or two of a power of two that overlap.
         int part = 1;
@@ -254,6 +255,39 @@ private:
             }
         }
         return Shuffle::make(parts, indices);
+    }
+
+    /// Lanes further apart, each group by a load of as many steps as it has: undefined if the groups have others between
+    /// them, or if these are more elements than lanes. Elements that a machine may gather have to repeat.
+    static Expr load_steps(const Load *op, const std::vector<LaneGroup> &groups) {
+        const int lanes = op->type.lanes();
+        std::vector<Expr> parts;
+        std::vector<int> indices(size_t(lanes), 0);
+        int loaded = 0;
+        for (const LaneGroup &group : groups) {
+            const std::set<int64_t> places(group.offsets.begin(), group.offsets.end());
+            const int64_t first = *places.begin(), span = *places.rbegin() - first;
+            const int count = int(places.size());
+            const int64_t step = count > 1 ? span / (count - 1) : 0;
+            for (size_t i = 0; i < group.lanes.size(); i++) {
+                const int64_t at = group.offsets[i] - first;
+                if (step == 0 || at % step != 0) {
+                    return Expr();
+                }
+                indices[size_t(group.lanes[i])] = loaded + int(at / step);
+            }
+            if (span != step * (count - 1)) {
+                return Expr();
+            }
+            const Expr base = simplify(group.base + int(first));
+            parts.push_back(Load::make(op->type.with_lanes(count), op->name,
+                                       Ramp::make(base, int(step), count), const_true(count),
+                                       Alignment(), op->symbol, op->is_streaming));
+            loaded += count;
+        }
+        const bool is_gathered = op->type.bits() >= 32;
+        return (is_gathered ? 2 * loaded : loaded) <= lanes ? Shuffle::make(parts, indices)
+                                                            : Expr();
     }
 
     static Expr load_dense(const Load *op, const Expr &first, int lanes) {
