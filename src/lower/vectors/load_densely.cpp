@@ -43,6 +43,10 @@ bool may_overlap(int64_t stride, Type t, const Target *target) {
     return stride <= max_overlapping_stride || stride * t.bytes() <= (permutes ? 16 : 8);
 }
 
+/// A register has but one or two elements that are this far apart, and each dense load of a row that is not aligned takes
+/// two lines of the cache: as many scalar loads cost less.
+constexpr int64_t far_apart = 32;  // bytes
+
 /// What takes the place of strided loads.
 struct Dense {
     const LoadGroup *group = nullptr;
@@ -153,6 +157,8 @@ private:
         }
         if (stride * lanes > max_lanes || (in_kernel && stride > small_stride) ||
             (stride > small_stride && columns < 2) ||
+            (!in_kernel && columns < 2 && stride > max_overlapping_stride &&
+             stride * group.type.bytes() >= far_apart) ||
             (stride > small_stride && stride > lanes && 2 * columns <= stride)) {
             return;
         }
