@@ -221,6 +221,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     if (target.arch == Target::X86) {
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
+        widen_halves_of_channels(*copy, target);
         extend_indices_with_sign(*copy);
     }
     make_sums_opaque(*copy);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/x86/permutations.h"
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
@@ -89,7 +94,104 @@ void permute(llvm::ShuffleVectorInst &shuffle, const Permutation &p, bool is_of_
     shuffle.eraseFromParent();
 }
 
+constexpr int register_bytes = 64;
+
+/// A lane of a register of bytes; of none for one that does not count.
+struct Place {
+    llvm::Value *vector = nullptr;
+    int lane = 0;
+};
+
+bool is_register_of_bytes(const llvm::Value *v) {
+    const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
+    return type && type->getElementType()->isIntegerTy(8) &&
+           type->getNumElements() == register_bytes;
+}
+
+/// Where a lane comes from, through shuffles.
+Place place_of(llvm::Value *v, int lane) {
+    auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(v);
+    if (!shuffle) {
+        return {v, lane};
+    }
+    const int from = shuffle->getMaskValue(unsigned(lane));
+    const int size =
+        int(llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements());
+    return from < 0 ? Place() : place_of(shuffle->getOperand(from >= size), from % size);
+}
+
+/// The lower half of a register: lanes of at most two. Null if they are of more, or of other vectors.
+llvm::Value *half_of_register(llvm::IRBuilder<> &b, const llvm::ArrayRef<Place> places) {
+    std::vector<llvm::Value *> from;
+    llvm::SmallVector<int> lanes(register_bytes, llvm::PoisonMaskElem), lower;
+    for (size_t i = 0; i < places.size(); i++) {
+        lower.push_back(int(i));
+        if (!places[i].vector) {
+            continue;
+        }
+        const auto known = std::find(from.begin(), from.end(), places[i].vector);
+        lanes[i] = int(known - from.begin()) * register_bytes + places[i].lane;
+        if (known == from.end()) {
+            from.push_back(places[i].vector);
+        }
+    }
+    if (from.size() != 2 || !std::all_of(from.begin(), from.end(), is_register_of_bytes)) {
+        return nullptr;
+    }
+    return b.CreateShuffleVector(b.CreateShuffleVector(from[0], from[1], lanes), lower);
+}
+
+/// The extension of bytes out of three registers by halves; null if it is none.
+llvm::Value *extended_by_halves(llvm::CastInst &extension) {
+    auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(extension.getOperand(0));
+    if (!shuffle || !is_register_of_bytes(shuffle)) {
+        return nullptr;
+    }
+    std::vector<Place> places;
+    std::set<llvm::Value *> from;
+    for (int i = 0; i < register_bytes; i++) {
+        places.push_back(place_of(shuffle, i));
+        from.insert(places.back().vector);
+    }
+    from.erase(nullptr);
+    if (from.size() != 3) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> b(&extension);
+    const llvm::ArrayRef<Place> all(places);
+    llvm::Value *first = half_of_register(b, all.take_front(register_bytes / 2)),
+                *second = half_of_register(b, all.take_back(register_bytes / 2));
+    if (!first || !second) {
+        return nullptr;
+    }
+    auto *half = llvm::FixedVectorType::getHalfElementsVectorType(
+        llvm::cast<llvm::FixedVectorType>(extension.getType()));
+    llvm::SmallVector<int> whole(register_bytes);
+    std::iota(whole.begin(), whole.end(), 0);
+    return b.CreateShuffleVector(b.CreateCast(extension.getOpcode(), first, half),
+                                 b.CreateCast(extension.getOpcode(), second, half), whole);
+}
+
 }  // namespace
+
+void widen_halves_of_channels(llvm::Module &module, const Target &target) {
+    if (!target.has_feature(Target::AVX512_Cannonlake)) {
+        return;
+    }
+    for (llvm::Function &function : module) {
+        for (llvm::BasicBlock &block : function) {
+            for (llvm::Instruction &i : llvm::make_early_inc_range(block)) {
+                const bool extends = llvm::isa<llvm::ZExtInst>(i) || llvm::isa<llvm::SExtInst>(i);
+                llvm::Value *wide =
+                    extends ? extended_by_halves(llvm::cast<llvm::CastInst>(i)) : nullptr;
+                if (wide) {
+                    i.replaceAllUsesWith(wide);
+                    i.eraseFromParent();
+                }
+            }
+        }
+    }
+}
 
 void interleave_by_permutation(llvm::Module &module, const Target &target) {
     if (!target.has_feature(Target::AVX512_Skylake)) {

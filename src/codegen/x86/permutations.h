@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lanes of two vectors in turns, after all other optimisation.
+// Lanes of several vectors, after all other optimisation.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -13,5 +13,10 @@ namespace calotype::internal {
 /// wider by zeros, or interleaves lower and upper parts by themselves.
 ///     shuffle <8 x float> a, b, <0, 8, 1, 9, ...>      ->      vpermi2ps of 16 lanes
 void interleave_by_permutation(llvm::Module &module, const Target &target);
+
+/// Bytes taken out of three registers, as a channel of pixels is, and made wider: each half is taken out of two of them.
+/// LLVM takes the whole out of all three, in two steps that wait for each other, and then the halves out of that.
+///     zext (shuffle a, b, c)      ->      zext (shuffle a, b), zext (shuffle b, c)
+void widen_halves_of_channels(llvm::Module &module, const Target &target);
 
 }  // namespace calotype::internal

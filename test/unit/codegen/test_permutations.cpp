@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lanes of two vectors in turns.
+// Lanes of two vectors in turns, and channels of pixels.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {
@@ -68,6 +69,52 @@ TEST(Permutations, AreExact) {
             expect_in_turns<float>(target, lanes);
             expect_in_turns<int64_t>(target, lanes);
             expect_in_turns<double>(target, lanes);
+        }
+    }
+}
+
+/// Every third byte from `channel` on.
+Expr channel_of(const Expr &pixels, int channel) {
+    return Shuffle::make_slice(pixels, channel, 3, pixels.type().lanes() / 3);
+}
+
+Expr pixels(int count) {
+    return load(UInt(8, 3 * count), "a");
+}
+
+TEST(Permutations, HalvesOfAChannelAreTakenOutOfTwoRegisters) {
+    const std::string text =
+        assembly("x86-64-linux-avx512_cannonlake", cast(UInt(16, 64), channel_of(pixels(64), 1)));
+    EXPECT_EQ(count(text, "vpermt2b") + count(text, "vpermi2b"), 2u) << text;
+    EXPECT_EQ(count(text, "vextract"), 0u) << text;
+}
+
+template<typename T>
+void expect_channels(const Target &target, int lanes) {
+    std::vector<uint8_t> bytes(size_t(lanes) * 3);
+    std::iota(bytes.begin(), bytes.end(), uint8_t(60));
+    for (int channel = 0; channel < 3; channel++) {
+        std::vector<T> got(static_cast<size_t>(lanes));
+        const Expr value = cast(type_of<T>().with_lanes(lanes), channel_of(pixels(lanes), channel));
+        const Stmt store =
+            Store::make("out", value, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
+        const auto library = load_module(
+            one_function({pointer_argument("out"), pointer_argument("a")}, store), target);
+        ASSERT_EQ((library->function<int(T *, const uint8_t *)>("f")(got.data(), bytes.data())), 0);
+        for (size_t i = 0; i < got.size(); i++) {
+            ASSERT_EQ(got[i], T(bytes[3 * i + size_t(channel)]))
+                << i << " of " << lanes << ", channel " << channel << ", " << target.to_string();
+        }
+    }
+}
+
+TEST(Permutations, ChannelsAreExact) {
+    for (const Target &target : runnable_targets()) {
+        for (int lanes : {16, 32, 64, 128}) {
+            expect_channels<uint8_t>(target, lanes);
+            expect_channels<uint16_t>(target, lanes);
+            expect_channels<int32_t>(target, lanes);
+            expect_channels<float>(target, lanes);
         }
     }
 }
