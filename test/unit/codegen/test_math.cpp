@@ -299,5 +299,24 @@ TEST(Math, ExponentialsOfScalarsCallNothing) {
     EXPECT_EQ(count(text, "vcvtsd2ss"), 1u) << text;
 }
 
+/// Nothing is computed for one that the other has: they are lanes of one vector.
+TEST(Math, SineAndCosineOfAScalarAreTwoLanes) {
+    const Expr x = Variable::make(Float(32), "x");
+    const Stmt store =
+        LetStmt::make("x", Load::make(Float(32), "a", 0, const_true(), Alignment()),
+                      Store::make("out", sin(x) + cos(x) * 0.5f, 0, const_true(), Alignment()));
+    const std::string text =
+        CompiledModule(one_function({pointer_argument("out"), pointer_argument("a")}, store),
+                       Target("x86-64-linux-avx2-fma"))
+            .assembly();
+    const auto instructions = [&](const std::string &suffix) {
+        return count(text, "vfmadd132" + suffix) + count(text, "vfmadd213" + suffix) +
+               count(text, "vfmadd231" + suffix);
+    };
+    EXPECT_EQ(instructions("sd"), 0u) << text;
+    EXPECT_LE(instructions("pd"), 7u) << text;
+    EXPECT_EQ(count(text, "vblendvpd"), 1u) << text;
+}
+
 }  // namespace
 }  // namespace calotype::internal

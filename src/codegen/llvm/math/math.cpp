@@ -44,6 +44,13 @@ Value *MathEmitter::constant(double x) const {
     return llvm::ConstantFP::get(float_type_, x);
 }
 
+// Of two lanes.
+Value *MathEmitter::of_lanes(double first, double second) const {
+    llvm::Type *t = float_type_->getScalarType();
+    return llvm::ConstantVector::get(
+        {llvm::ConstantFP::get(t, first), llvm::ConstantFP::get(t, second)});
+}
+
 Value *MathEmitter::bits_constant(uint64_t x) const {
     return llvm::ConstantInt::get(int_type_, x);
 }

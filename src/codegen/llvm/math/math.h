@@ -48,6 +48,7 @@ private:
         return type_.bits() == 64;
     }
     Value *constant(double x) const;
+    Value *of_lanes(double first, double second) const;
     Value *bits_constant(uint64_t x) const;
     Value *multiply_add(Value *a, Value *b, Value *c);
     Value *polynomial(Value *x, const double *coefficients, int count);
@@ -126,6 +127,7 @@ private:
     void reduce_narrow_angle(Value *x, Value **r, Value **quadrant);
     Value *sine_or_cosine(Value *x, int quadrants);
     Value *narrow_sine_or_cosine(Value *x, int quadrants);
+    Value *narrow_sine_and_cosine(Value *x);
     Value *of_quadrant(Value *sine, Value *cosine, Value *q, int more_quadrants);
     Value *sine_kernel(Value *r);
     Value *cosine_kernel(Value *r);

@@ -91,6 +91,13 @@ Value *MathEmitter::cosine_kernel(Value *r) {
 Value *MathEmitter::sine_or_cosine(Value *x, int quadrants) {
     // Devices have few units for float64.
     if (!is_double() && f_.machine().has_c_library()) {
+        if (type_.is_scalar()) {
+            MathEmitter pair(f_, type_.with_bits(64).with_lanes(2));
+            Value *wide = f_.splat(b_.CreateFPExt(x, pair.float_type_->getScalarType()), 2);
+            Value *both =
+                b_.CreateFPTrunc(pair.narrow_sine_and_cosine(wide), f_.type(type_.with_lanes(2)));
+            return b_.CreateExtractElement(both, uint64_t(quadrants));
+        }
         return through_double(
             [&](MathEmitter &wide, Value *v) { return wide.narrow_sine_or_cosine(v, quadrants); },
             x);
@@ -109,6 +116,28 @@ Value *MathEmitter::narrow_sine_or_cosine(Value *x, int quadrants) {
     Value *sine = b_.CreateFMul(r, multiply_add(z, polynomial(z, table::sin32), one));
     Value *cosine = multiply_add(z, polynomial(z, table::cos32), constant(-0.5));
     return of_quadrant(sine, multiply_add(z, cosine, one), q, quadrants);
+}
+
+// Both, of a number that is in both of two lanes: each has one polynomial, and they change places after an odd number
+// of quarter turns. Where a program needs one alone that takes no longer, and where it needs both LLVM finds that they are
+// the same. Each is what narrow_sine_or_cosine() gives.
+Value *MathEmitter::narrow_sine_and_cosine(Value *x) {
+    Value *r, *q;
+    reduce_narrow_angle(x, &r, &q);
+    Value *z = b_.CreateFMul(r, r);
+    const double(&s)[3] = table::sin32, (&c)[3] = table::cos32;
+    Value *sum = multiply_add(of_lanes(0, c[2]), z, of_lanes(s[2], c[1]));
+    sum = multiply_add(sum, z, of_lanes(s[1], c[0]));
+    sum = multiply_add(sum, z, of_lanes(s[0], -0.5));
+    Value *factor = b_.CreateShuffleVector(r, constant(1.0), {0, 3});
+    Value *both = b_.CreateFMul(factor, multiply_add(z, sum, constant(1.0)));
+    Value *is_odd = b_.CreateIsNotNull(b_.CreateAnd(q, bits_constant(1)));
+    both = b_.CreateSelect(is_odd, b_.CreateShuffleVector(both, {1, 0}), both);
+    llvm::Type *bits = int_type_->getScalarType();
+    Value *quarters = b_.CreateAdd(q, llvm::ConstantVector::get({llvm::ConstantInt::get(bits, 0),
+                                                                 llvm::ConstantInt::get(bits, 1)}));
+    Value *sign = b_.CreateShl(b_.CreateAnd(quarters, bits_constant(2)), 62);
+    return from_bits(b_.CreateXor(bits_of(both), sign));
 }
 
 // The one that it is after so many quarter turns, with its sign.
