@@ -19,7 +19,7 @@ function(_calotype_triple OUTVAR PROCESSOR SYSTEM BITS)
     if(os STREQUAL "darwin")
         set(os osx)
     endif()
-    set(${OUTVAR} "${arch}-${BITS}-${os}" PARENT_SCOPE)
+    set(${OUTVAR} "${arch}-${BITS}-${os}" CACHE INTERNAL "")
 endfunction()
 
 math(EXPR _calotype_bits "8 * ${CMAKE_SIZEOF_VOID_P}")

@@ -16,9 +16,8 @@ function(run)
     set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# build_project(SOURCE PREFIX_PATH [FLAG...]): configures and builds in ${WORK}/build, compiled as
-# Calotype itself.
-function(build_project SOURCE PREFIX_PATH)
+# configure_project(SOURCE PREFIX_PATH [FLAG...]): in ${WORK}/build, to be compiled as Calotype itself.
+function(configure_project SOURCE PREFIX_PATH)
     set(flags "")
     if(SANITIZER)
         set(flags "-fsanitize=${SANITIZER}")
@@ -27,6 +26,11 @@ function(build_project SOURCE PREFIX_PATH)
         "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_C_COMPILER=${C_COMPILER}"
         "-DCMAKE_CXX_FLAGS=${flags}" "-DCMAKE_C_FLAGS=${flags}"
         "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" ${ARGN})
+endfunction()
+
+# build_project(SOURCE PREFIX_PATH [FLAG...]): configures and builds.
+function(build_project)
+    configure_project(${ARGV})
     run("${CMAKE_COMMAND}" --build "${WORK}/build")
     set(output "${output}" PARENT_SCOPE)
 endfunction()
