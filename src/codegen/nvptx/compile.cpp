@@ -3,6 +3,8 @@
 // the toolkit is found a cubin for each architecture chosen, made from PTX for just that.
 #include "codegen/device_code.h"
 
+#include <optional>
+
 #include "codegen/nvptx/assemble.h"
 #include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/cuda_source.h"
@@ -120,57 +122,60 @@ DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceC
             ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};
 }
 
-/// The architecture that drivers compile the PTX for, of those that have none of our cubins: the
-/// newest whose assembler is known to be there.
-constexpr Capability of_driver = {90, 0};
+/// Bounds with which kernels do better, and what they become with them.
+struct BoundedKernels {
+    LaunchBounds bounds;
+    Assembly assembly;
+};
 
-/// PTX with those bounds that do not make a kernel spill on newer devices either, where registers
-/// are not what they are on the one that bounds were chosen for.
-std::string bounded_for_newer(const CudaJob &job, LaunchBounds bounds, Capability own,
-                              Capability capability, std::string ptx, const DeviceCode &code) {
-    if (capability.sm >= of_driver.sm || !can_assemble_for(of_driver, job.toolkit)) {
-        return ptx;
-    }
-    for (;;) {
-        const Assembly assembly = assemble(ptx, of_driver, job.toolkit);
-        if (!assembly.ok || !bounds.relax(facts_of(code.kernels, ptx, assembly, of_driver))) {
-            return ptx;
-        }
-        ptx = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
-    }
-}
-
-/// Kernels that do better with a bound on their registers get one, in the PTX that is embedded, too,
-/// if it is what this is made of. Not where code is linked: functions that kernels call must not use
-/// more than these.
-void bound_launches(const CudaJob &job, Capability capability, DeviceImage kernels,
-                    Assembly &assembly, DeviceCode &code) {
+/// By what the kernels use without bounds on that architecture. None if no kernel does better, nor where
+/// code is linked: functions that kernels call must not use more registers than these.
+std::optional<BoundedKernels> bound_launches(const CudaJob &job, const DeviceImage &kernels,
+                                             Capability capability, const Assembly &assembly,
+                                             const DeviceCode &code) {
     if (kernels.kind != CALOTYPE_PTX || !job.linked.empty()) {
-        return;
+        return std::nullopt;
     }
-    const std::string without = kernels.bytes;
-    const Capability own = {int(kernels.sm), kernels.suffix};
     LaunchBounds bounds(facts_of(code.kernels, kernels.bytes, assembly, capability), job.module);
     while (!bounds.empty()) {
-        kernels.bytes = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
-        Assembly bounded = assemble(kernels.bytes, capability, job.toolkit);
+        Assembly bounded = assemble(bounds.apply(kernels.bytes), capability, job.toolkit);
         if (!bounded.ok) {
-            return;
+            return std::nullopt;
         }
-        if (!bounds.relax(facts_of(code.kernels, kernels.bytes, bounded, capability))) {
-            assembly = std::move(bounded);
-            DeviceImage &embedded = code.images[0];
-            if (embedded.kind == CALOTYPE_PTX && embedded.bytes == without) {
-                embedded.bytes =
-                    bounded_for_newer(job, bounds, own, capability, kernels.bytes, code);
-            }
-            return;
+        const auto facts = facts_of(code.kernels, kernels.bytes, bounded, capability);
+        if (!bounds.refine(facts)) {
+            return BoundedKernels{std::move(bounds), std::move(bounded)};
         }
+    }
+    return std::nullopt;
+}
+
+/// The architecture that PTX is compiled for where kernels are loaded, of those that have none of our
+/// cubins: the newest whose assembler is known to be there.
+constexpr Capability of_loader = {90, 0};
+
+/// PTX is embedded with bounds as well: those of the newest cubin, or those that do on the architecture
+/// that PTX is for where that is newer. How many registers a kernel takes, and how many there are for a
+/// thread, differs.
+void bound_embedded(const CudaJob &job, Capability newest, std::optional<BoundedKernels> bounded,
+                    DeviceCode &code) {
+    DeviceImage &embedded = code.images[0];
+    if (embedded.kind != CALOTYPE_PTX || !job.linked.empty()) {
+        return;
+    }
+    if (newest.sm < of_loader.sm) {
+        const Assembly assembly = assemble(embedded.bytes, of_loader, job.toolkit);
+        bounded =
+            assembly.ok ? bound_launches(job, embedded, of_loader, assembly, code) : std::nullopt;
+    }
+    if (bounded) {
+        embedded.bytes = bounded->bounds.apply(embedded.bytes);
     }
 }
 
-/// Adds a cubin, or a note of why there is none.
-void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
+/// Adds a cubin, or a note of why there is none. The kernels with their bounds if they have some in it.
+std::optional<BoundedKernels> add_cubin(const CudaJob &job, Capability capability,
+                                        DeviceCode &code) {
     const DeviceImage kernels = kernels_for(job, capability, code);
     capability = job.linked.made_for(capability);
     Assembly assembly = job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
@@ -181,9 +186,13 @@ void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
             << ": " << assembly.log;
         code.notes.push_back("the CUDA toolkit in " + job.toolkit.root + " makes no code for " +
                              to_string(capability) + ": only PTX is embedded for it");
-        return;
+        return std::nullopt;
     }
-    bound_launches(job, capability, kernels, assembly, code);
+    std::optional<BoundedKernels> bounded =
+        bound_launches(job, kernels, capability, assembly, code);
+    if (bounded) {
+        assembly = bounded->assembly;
+    }
     for (KernelFacts &f : facts_of(code.kernels, kernels.bytes, assembly, capability)) {
         code.facts.push_back(std::move(f));
     }
@@ -193,6 +202,7 @@ void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
     }
     code.images.push_back(
         {CALOTYPE_CUBIN, uint32_t(capability.sm), capability.suffix, std::move(assembly.cubin)});
+    return bounded;
 }
 
 /// A cubin for each architecture that the target names or that is chosen for it. Where linkables
@@ -201,11 +211,12 @@ void add_cubins(const CudaJob &job, const std::vector<Capability> &capabilities,
                 DeviceCode &code) {
     std::string missing;
     size_t left_out = 0;
+    std::optional<BoundedKernels> bounded;
     for (Capability capability : capabilities) {
         missing = job.linked.missing_for(capability);
         user_assert(missing.empty() || !are_named) << missing;
         if (missing.empty()) {
-            add_cubin(job, capability, code);
+            bounded = add_cubin(job, capability, code);
         } else {
             left_out++;
             code.notes.push_back("there is no machine code for " + to_string(capability) + ": " +
@@ -213,6 +224,7 @@ void add_cubins(const CudaJob &job, const std::vector<Capability> &capabilities,
         }
     }
     user_assert(left_out < capabilities.size()) << missing;
+    bound_embedded(job, capabilities.back(), std::move(bounded), code);
 }
 
 /// Why linkables are linked only where the module is loaded.

@@ -177,23 +177,50 @@ DeviceModule module_with(const std::vector<std::string> &names) {
     return module;
 }
 
+/// The blocks that PTX with these bounds asks for, one number a kernel. 0: none.
+std::vector<int> bounds_of(const LaunchBounds &bounds, const DeviceModule &module) {
+    std::string ptx;
+    for (const DeviceKernel &k : module.kernels) {
+        ptx += ".visible .entry " + k.name + "(\n)\n.reqntid 512, 1, 1\n{\nret;\n}\n";
+    }
+    ptx = bounds.apply(ptx);
+    std::vector<int> blocks;
+    for (const DeviceKernel &k : module.kernels) {
+        const size_t entry = ptx.find(".entry " + k.name + "(");
+        const std::string head = ptx.substr(entry, ptx.find("{", entry) - entry);
+        const std::string directive = "\n.minnctapersm ";
+        const size_t bound = head.find(directive);
+        blocks.push_back(
+            bound == std::string::npos ? 0 : std::stoi(head.substr(bound + directive.size())));
+    }
+    return blocks;
+}
+
 TEST(LaunchBounds, AsManyBlocksAsDoNotSpill) {
-    const DeviceModule module = module_with({"a", "b"});
-    LaunchBounds bounds({facts_with("a", 72), facts_with("b", 40)}, module);
-    EXPECT_EQ(bounds.apply(module).kernels[0].min_blocks, 4);
-    EXPECT_EQ(bounds.apply(module).kernels[1].min_blocks, 4);
-    EXPECT_TRUE(bounds.relax({facts_with("a", 32, 8), facts_with("b", 32, 8)}));
-    EXPECT_EQ(bounds.apply(module).kernels[0].min_blocks, 3);
-    EXPECT_EQ(bounds.apply(module).kernels[1].min_blocks, 0);
-    EXPECT_FALSE(bounds.relax({facts_with("a", 40), facts_with("b", 40)}));
+    const DeviceModule module = module_with({"a", "b", "c"});
+    LaunchBounds bounds({facts_with("a", 72), facts_with("b", 107), facts_with("c", 72)}, module);
+    EXPECT_EQ(bounds_of(bounds, module), (std::vector<int>{3, 2, 3}));
+    EXPECT_TRUE(
+        bounds.refine({facts_with("a", 40, 8), facts_with("b", 64, 8), facts_with("c", 40)}));
+    EXPECT_EQ(bounds_of(bounds, module), (std::vector<int>{2, 0, 4}));
+    EXPECT_TRUE(bounds.refine({facts_with("a", 64), facts_with("b", 107), facts_with("c", 32, 8)}));
+    EXPECT_EQ(bounds_of(bounds, module), (std::vector<int>{2, 0, 3}));
+    EXPECT_FALSE(bounds.refine({facts_with("a", 64), facts_with("b", 107), facts_with("c", 40)}));
     EXPECT_FALSE(bounds.empty());
 }
 
-TEST(LaunchBounds, NotWhereRegistersAreMeantOrAreNoLimit) {
+TEST(LaunchBounds, NoneIfAllSpill) {
+    const DeviceModule module = module_with({"a"});
+    LaunchBounds bounds({facts_with("a", 107)}, module);
+    EXPECT_TRUE(bounds.refine({facts_with("a", 64, 8)}));
+    EXPECT_TRUE(bounds.empty());
+}
+
+TEST(LaunchBounds, NotWhereRegistersAreNoLimit) {
     DeviceModule module = module_with({"a"});
     EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module).empty());
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 128)}, module).empty()) << "a tile in registers";
     EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, module).empty()) << "threads are the limit";
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 64)}, module).empty());
     EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, module).empty()) << "it spills as it is";
     KernelFacts with_shared = facts_with("a", 72);
     with_shared.static_shared_bytes = 10 * 1024;
@@ -207,20 +234,44 @@ TEST(LaunchBounds, NotWhereRegistersAreMeantOrAreNoLimit) {
     EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "of any size";
 }
 
-TEST(CompileCuda, KernelsHaveRoomForAllThreadsWhereRegistersSuffice) {
-    if (assembled_architectures().empty()) {
-        GTEST_SKIP() << "no CUDA toolkit on this machine";
-    }
-    // Each sum takes a load of each of many rows, which may all be under way at once.
+TEST(LaunchBounds, LoopsKeepTheRegistersOfHalfTheThreads) {
+    DeviceModule module = module_with({"a"});
+    module.kernels[0].body = kernel("for (i, 0, n) { evaluate i }", {scalar("n", Int(32))}).body;
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 64)}, module).empty());
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module).empty());
+}
+
+/// A sum of a load of each of many rows, which may all be under way at once.
+DeviceKernel sum_of_rows() {
     std::string body = "let t = gpu_thread_index(0)\nout[t] = 0.0f";
     for (int i = 0; i < 48; i++) {
         body += " + src[t + n * " + std::to_string(i) + "]:float32";
     }
-    const DeviceKernel k = kernel(
-        body, {input("src", Float(32)), output("out", Float(32)), scalar("n", Int(32))}, 512);
-    const DeviceCode code = compile(module_of({k}), "x86-64-linux-cuda-cuda_capability_90");
+    return kernel(body, {input("src", Float(32)), output("out", Float(32)), scalar("n", Int(32))},
+                  512);
+}
+
+TEST(CompileCuda, KernelsHaveRoomForAllThreadsWhereRegistersSuffice) {
+    if (assembled_architectures().empty()) {
+        GTEST_SKIP() << "no CUDA toolkit on this machine";
+    }
+    const DeviceCode code =
+        compile(module_of({sum_of_rows()}), "x86-64-linux-cuda-cuda_capability_90");
     EXPECT_EQ(code.facts.at(0).spill_store_bytes, 0);
     EXPECT_EQ(code.facts.at(0).occupancy_percent, 100);
+}
+
+// An sm_86 has 1536 threads at once, an sm_90, which has none of these cubins, 2048.
+TEST(CompileCuda, PtxIsBoundedForTheDevicesThatCompileIt) {
+    if (assembled_architectures().empty()) {
+        GTEST_SKIP() << "no CUDA toolkit on this machine";
+    }
+    const auto ptx = [](const char *target) {
+        return compile(module_of({sum_of_rows()}), target).images.at(0).bytes;
+    };
+    EXPECT_EQ(1, count(ptx("x86-64-linux-cuda-cuda_capability_86"), ".minnctapersm 4"));
+    EXPECT_EQ(1, count(ptx("x86-64-linux-cuda-cuda_capability_90"), ".minnctapersm 4"));
+    EXPECT_EQ(1, count(ptx("x86-64-linux-cuda"), ".minnctapersm 4"));
 }
 
 TEST(Cubin, DamagedFilesGiveNothing) {
