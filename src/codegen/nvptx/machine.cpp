@@ -129,10 +129,14 @@ Value *NvptxMachine::math(FunctionEmitter &f, Intrinsic id, const std::vector<Va
     auto *type = llvm::FunctionType::get(lt, std::vector<llvm::Type *>(args.size(), lt), false);
     std::string name = std::string("__nv_") + intrinsic_info(id).name;
     llvm::Function *callee = f.module().declare(t.bits() == 64 ? name : name + "f", type);
-    callee->setDoesNotAccessMemory();
-    callee->addFnAttr(llvm::Attribute::WillReturn);
     return f.by_lanes(args, t.lanes(), [&](const std::vector<Value *> &scalars) {
-        return f.builder().CreateCall(type, callee, scalars);
+        // Said of the call: what is linked in for the function does not say it, and equal calls
+        // would stay apart until they are inlined.
+        llvm::CallInst *call = f.builder().CreateCall(type, callee, scalars);
+        call->setDoesNotAccessMemory();
+        call->setDoesNotThrow();
+        call->addFnAttr(llvm::Attribute::WillReturn);
+        return call;
     });
 }
 

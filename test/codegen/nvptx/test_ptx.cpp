@@ -76,6 +76,20 @@ TEST(Ptx, LoadsExtendSigns) {
     EXPECT_EQ(count(written, ".nc."), 0) << written;
 }
 
+// Functions of libdevice, too: an unrolled loop calls one with what its iterations have in common.
+TEST(Ptx, EqualCallsOfFunctionsAreOne) {
+    PtxOptions options;
+    options.libdevice = true;
+    const auto ptx = [&](const std::string &body) {
+        return ptx_of(kernel("let t = gpu_thread_index(0)\n" + body, float_to_float), options);
+    };
+    const std::string once = ptx("out[t] = sin(float32(t)) + src[t]:float32");
+    const std::string twice = ptx("out[t] = sin(float32(t)) + src[t]:float32\n"
+                                  "out[t + 128] = sin(float32(t)) + src[t + 1]:float32");
+    EXPECT_EQ(count(twice, "fma.rn.f32"), count(once, "fma.rn.f32")) << twice;
+    EXPECT_EQ(count(twice, "ld.local"), count(once, "ld.local")) << twice;
+}
+
 // What stands before a store is not loaded and computed again after it.
 TEST(Ptx, LoadsOfWhatIsOnlyReadAreOneAcrossStores) {
     const std::string ptx = checked_ptx(kernel(R"(
