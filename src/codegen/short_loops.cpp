@@ -18,6 +18,9 @@ namespace {
 /// are in order without a loop still: a longer body waits for its instructions.
 constexpr unsigned loads_under_way = 24, straight_instructions = 256;
 
+/// Loops over windows of neighbours, which are read once only if such a loop is whole.
+constexpr unsigned window_iterations = 8;
+
 unsigned size_of(const llvm::Loop &loop) {
     unsigned size = 0;
     for (const llvm::BasicBlock *block : loop.blocks()) {
@@ -41,6 +44,23 @@ unsigned loads_of_reading(const llvm::Loop &loop) {
         }
     }
     return loads;
+}
+
+/// Whether it adds to what stays in memory that others see, and keeps no array of a thread's own: it stores at
+/// the same places in each iteration, and nothing becomes registers without the loop.
+bool keeps_sums_in_memory(const llvm::Loop &loop) {
+    constexpr unsigned own_memory = 0;
+    bool found = false;
+    for (const llvm::BasicBlock *block : loop.blocks()) {
+        for (const llvm::Instruction &i : *block) {
+            const llvm::Value *place = llvm::getLoadStorePointerOperand(&i);
+            if (place && place->getType()->getPointerAddressSpace() == own_memory) {
+                return false;
+            }
+            found |= llvm::isa<llvm::StoreInst>(i) && loop.isLoopInvariant(place);
+        }
+    }
+    return found;
 }
 
 /// The largest number up to `most` that divides the iterations, or else a power of two.
@@ -67,12 +87,17 @@ llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
         const unsigned iterations =
             loop->isInnermost() ? evolution.getSmallConstantTripCount(loop) : 0;
         const unsigned size = size_of(*loop);
-        const unsigned loads = on_device && iterations > 0 ? loads_of_reading(*loop) : 0;
-        if (loads > 0 && iterations * size > straight_instructions) {
+        const bool is_short = iterations > 0 && iterations <= most_iterations &&
+                              iterations * size <= most_instructions;
+        const bool is_long = on_device && iterations * size > straight_instructions;
+        const unsigned loads = is_long ? loads_of_reading(*loop) : 0;
+        if (loads > 0) {
             const unsigned most = std::min(loads_under_way / loads, most_instructions / size);
             set_count(loop, iterations_at_once(iterations, most));
-        } else if (iterations > 0 && iterations <= most_iterations &&
-                   iterations * size <= most_instructions) {
+        } else if (is_long && is_short && iterations > window_iterations &&
+                   keeps_sums_in_memory(*loop)) {
+            set_count(loop, iterations_at_once(iterations, straight_instructions / size));
+        } else if (is_short) {
             llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
         } else if (on_device) {
             llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);

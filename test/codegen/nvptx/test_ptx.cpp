@@ -256,6 +256,26 @@ TEST(Ptx, ShortLoopsOfConstantExtentAreUnrolled) {
     EXPECT_EQ(count(ptx, "ld.global"), 40) << ptx;
 }
 
+// Sums that others see stay in memory, so nothing is gained by one long body.
+TEST(Ptx, LoopsThatAddToSharedMemoryAreUnrolledInPart) {
+    const auto ptx = [](int iterations) {
+        std::string body;
+        for (int row = 0; row < 8; row++) {
+            const std::string place = "s[t + " + std::to_string(row * 128) + "]";
+            body += place + " = " + place + ":float32 + src[t + i * m]:float32 * s[i * m + " +
+                    std::to_string(row) + "]:float32\n";
+        }
+        return checked_ptx(kernel(
+            "let t = gpu_thread_index(0)\n"
+            "allocate s[float32, 2048] in gpu_shared\n"
+            "for (i, 0, " +
+                std::to_string(iterations) + ") {\n" + body + "}\n" + "out[t] = s[t]:float32",
+            {input("src", Float(32)), output("out", Float(32)), scalar("m", Int(32))}));
+    };
+    EXPECT_EQ(count(ptx(8), "ld.global"), 8) << "a window";
+    EXPECT_EQ(count(ptx(16), "ld.global"), 4);
+}
+
 std::string loop_of(int iterations, const std::string &body) {
     return R"(
         let t = gpu_thread_index(0)
