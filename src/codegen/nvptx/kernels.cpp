@@ -22,6 +22,7 @@
 #include "codegen/nvptx/machine.h"
 #include "codegen/nvptx/ptx.h"
 #include "codegen/nvptx/signed_loads.h"
+#include "codegen/nvptx/wide_products.h"
 #include "codegen/symbol_name.h"
 #include "ir/conventions/kernels.h"
 #include "ir/queries.h"
@@ -307,6 +308,7 @@ std::string ptx_text(const DeviceModule &module, const Target &target, Capabilit
     writer.prepare(emitter.module());
     emitter.emit(bitcode);
     join_dot_products(emitter.module());
+    widen_products(emitter.module());
     if (!toolkit.libdevice.empty()) {
         link_libdevice(emitter.module(), toolkit.libdevice);
     }

@@ -90,6 +90,25 @@ TEST(Ptx, EqualCallsOfFunctionsAreOne) {
     EXPECT_EQ(count(twice, "ld.local"), count(once, "ld.local")) << twice;
 }
 
+// In 16 bits there is no instruction that multiplies and adds. Factors are used more than once.
+TEST(Ptx, ProductsOfBytesHaveTheTypeOfTheirSum) {
+    const auto product = [](const std::string &a, int i, int j) {
+        return "int32(int16(a[t + " + std::to_string(i) + "]:" + a + ") * int16(b[" +
+               std::to_string(j) + "]:int8))";
+    };
+    for (const std::string a : {"int8", "uint8"}) {
+        const std::string ptx = checked_ptx(kernel("let t = gpu_thread_index(0)\n"
+                                                   "out[t] = " +
+                                                       product(a, 0, 0) + " + " + product(a, 1, 1) +
+                                                       "\nout[t + 128] = " + product(a, 2, 0) +
+                                                       " + " + product(a, 3, 1),
+                                                   {input("a", a == "int8" ? Int(8) : UInt(8)),
+                                                    input("b", Int(8)), output("out", Int(32))}));
+        EXPECT_EQ(count(ptx, "mul.lo.s16"), 0) << ptx;
+        EXPECT_EQ(count(ptx, "mad.lo.s32"), 2) << ptx;
+    }
+}
+
 // What stands before a store is not loaded and computed again after it.
 TEST(Ptx, LoadsOfWhatIsOnlyReadAreOneAcrossStores) {
     const std::string ptx = checked_ptx(kernel(R"(
