@@ -29,8 +29,8 @@ function(configure_project SOURCE PREFIX_PATH)
 endfunction()
 
 # build_project(SOURCE PREFIX_PATH [FLAG...]): configures and builds.
-function(build_project)
-    configure_project(${ARGV})
+function(build_project SOURCE PREFIX_PATH)
+    configure_project("${SOURCE}" "${PREFIX_PATH}" ${ARGN})
     run("${CMAKE_COMMAND}" --build "${WORK}/build")
     set(output "${output}" PARENT_SCOPE)
 endfunction()

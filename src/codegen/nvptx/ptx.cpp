@@ -13,7 +13,7 @@
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/nvptx/faults/llvm_faults.h"
 #include "codegen/nvptx/faults/ptxas_faults.h"
-#include "codegen/nvptx/signed_loads.h"
+#include "codegen/nvptx/passes/signed_loads.h"
 #include "codegen/short_loops.h"
 #include "support/error.h"
 

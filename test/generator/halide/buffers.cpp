@@ -17,9 +17,9 @@ int runtime_buffer() {
     Buffer<int, 3> e = s.embedded(1, 7);
     CHECK(e.dimensions() == 3 && e.dim(1).min() == 7 && e(3, 7, 4) == 143);
     Buffer<int, 3> t = a.transposed({2, 0, 1});
-    CHECK(t(2, 6, 4) == a(6, 4, 2));
+    CHECK(t(4, 2, 6) == a(6, 4, 2));
     t.transpose(0, 1);
-    CHECK(t(6, 2, 4) == a(6, 4, 2));
+    CHECK(t(2, 4, 6) == a(6, 4, 2));
     Buffer<int, 3> tr = a.translated({5, -5, 0});
     CHECK(tr(5, -5, 0) == 0 && tr(14, 2, 2) == 9 + 70 + 200);
     a.set_min(1, 1, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/nvptx/wide_products.h"
+#include "codegen/nvptx/passes/wide_products.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/nvptx/signed_loads.h"
+#include "codegen/nvptx/passes/signed_loads.h"
 
 #include <algorithm>
 #include <string>
