@@ -136,7 +136,8 @@ std::optional<BoundedKernels> bound_launches(const CudaJob &job, const DeviceIma
     if (kernels.kind != CALOTYPE_PTX || !job.linked.empty()) {
         return std::nullopt;
     }
-    LaunchBounds bounds(facts_of(code.kernels, kernels.bytes, assembly, capability), job.module);
+    LaunchBounds bounds(facts_of(code.kernels, kernels.bytes, assembly, capability), job.module,
+                        kernels.bytes);
     while (!bounds.empty()) {
         Assembly bounded = assemble(bounds.apply(kernels.bytes), capability, job.toolkit);
         if (!bounded.ok) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "codegen/nvptx/capability.h"
 #include "codegen/nvptx/kernels.h"
@@ -64,6 +65,27 @@ std::vector<int> levels_of(const KernelFacts &f, bool has_loops) {
     return levels;
 }
 
+int count(std::string_view text, std::string_view what) {
+    int result = 0;
+    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + what.size())) {
+        result++;
+    }
+    return result;
+}
+
+/// Whether a kernel multiplies and adds several times for each load, as a product of matrices does that keeps a tile
+/// in registers: those are what it is fast with, and more threads would get no more done.
+bool computes_more_than_it_loads(const std::string &kernel, std::string_view ptx) {
+    constexpr int several = 2;
+    const size_t begin = ptx.find(".entry " + kernel + "(");
+    if (begin == ptx.npos) {
+        return false;
+    }
+    const std::string_view code = ptx.substr(begin, ptx.find(".entry ", begin + 1) - begin);
+    const int products = count(code, "\tfma.") + count(code, "\tmad.");
+    return products > several * (count(code, "\tld.global.") + count(code, "\tld.shared."));
+}
+
 /// Behind the directive that says how large the blocks of a kernel are.
 void insert_bound(const std::string &kernel, int blocks, std::string &ptx) {
     const size_t entry = ptx.find(".entry " + kernel + "(");
@@ -79,11 +101,15 @@ int LaunchBounds::Search::level() const {
     return tried == 0 ? 0 : levels[tried - 1];
 }
 
-LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module) {
+LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module,
+                           const std::string &ptx) {
     const std::map<std::string, const DeviceKernel *> kernels = boundable(module);
     for (const KernelFacts &f : facts) {
         const auto kernel = kernels.find(f.kernel);
         if (kernel == kernels.end() || f.limited_by != "registers" || f.spill_store_bytes != 0) {
+            continue;
+        }
+        if (f.registers > most_registers && computes_more_than_it_loads(f.kernel, ptx)) {
             continue;
         }
         std::vector<int> levels = levels_of(f, contains_kind(kernel->second->body, NodeKind::For));

@@ -14,7 +14,8 @@ namespace calotype::internal {
 ///
 /// An object that may be linked with others is assembled without a look at how large blocks are: a
 /// kernel takes what registers it likes, be it 107 where 72 would do for twice as many blocks. Kernels
-/// that already have a bound or that spill without one are left alone.
+/// that already have a bound or that spill without one are left alone, and so are those of many
+/// registers that compute more than they load.
 ///
 ///     .visible .entry k(...)             .visible .entry k(...)
 ///     .reqntid 448, 1, 1          ->     .reqntid 448, 1, 1
@@ -25,8 +26,9 @@ namespace calotype::internal {
 /// again for each number that is tried takes several times as long as to assemble that.
 class LaunchBounds {
 public:
-    /// By what the kernels of the module use without bounds.
-    LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module);
+    /// By what the kernels of the module use without bounds, and their PTX.
+    LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module,
+                 const std::string &ptx);
 
     /// True if no kernel has one to be tried or kept.
     bool empty() const;

@@ -198,7 +198,8 @@ std::vector<int> bounds_of(const LaunchBounds &bounds, const DeviceModule &modul
 
 TEST(LaunchBounds, AsManyBlocksAsDoNotSpill) {
     const DeviceModule module = module_with({"a", "b", "c"});
-    LaunchBounds bounds({facts_with("a", 72), facts_with("b", 107), facts_with("c", 72)}, module);
+    LaunchBounds bounds({facts_with("a", 72), facts_with("b", 107), facts_with("c", 72)}, module,
+                        "");
     EXPECT_EQ(bounds_of(bounds, module), (std::vector<int>{3, 2, 3}));
     EXPECT_TRUE(
         bounds.refine({facts_with("a", 40, 8), facts_with("b", 64, 8), facts_with("c", 40)}));
@@ -211,34 +212,48 @@ TEST(LaunchBounds, AsManyBlocksAsDoNotSpill) {
 
 TEST(LaunchBounds, NoneIfAllSpill) {
     const DeviceModule module = module_with({"a"});
-    LaunchBounds bounds({facts_with("a", 107)}, module);
+    LaunchBounds bounds({facts_with("a", 107)}, module, "");
     EXPECT_TRUE(bounds.refine({facts_with("a", 64, 8)}));
     EXPECT_TRUE(bounds.empty());
 }
 
 TEST(LaunchBounds, NotWhereRegistersAreNoLimit) {
     DeviceModule module = module_with({"a"});
-    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module).empty());
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, module).empty()) << "threads are the limit";
-    EXPECT_FALSE(LaunchBounds({facts_with("a", 64)}, module).empty());
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, module).empty()) << "it spills as it is";
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module, "").empty());
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, module, "").empty()) << "threads are the limit";
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 64)}, module, "").empty());
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, module, "").empty()) << "it spills as it is";
     KernelFacts with_shared = facts_with("a", 72);
     with_shared.static_shared_bytes = 10 * 1024;
-    EXPECT_FALSE(LaunchBounds({with_shared}, module).empty());
+    EXPECT_FALSE(LaunchBounds({with_shared}, module, "").empty());
     with_shared.static_shared_bytes = 60 * 1024;
-    EXPECT_TRUE(LaunchBounds({with_shared}, module).empty()) << "little would be left as a cache";
+    EXPECT_TRUE(LaunchBounds({with_shared}, module, "").empty())
+        << "little would be left as a cache";
     module.kernels[0].min_blocks = 1;
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "somebody has said";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module, "").empty()) << "somebody has said";
     module.kernels[0].min_blocks = 0;
     module.kernels[0].block_size[1] = 0;
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "of any size";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module, "").empty()) << "of any size";
 }
 
 TEST(LaunchBounds, LoopsKeepTheRegistersOfHalfTheThreads) {
     DeviceModule module = module_with({"a"});
     module.kernels[0].body = kernel("for (i, 0, n) { evaluate i }", {scalar("n", Int(32))}).body;
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 64)}, module).empty());
-    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module).empty());
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 64)}, module, "").empty());
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module, "").empty());
+}
+
+TEST(LaunchBounds, NotOfTilesThatAreMultiplied) {
+    const DeviceModule module = module_with({"a", "b"});
+    const std::string
+        tile = ".entry a(\n\tld.shared.v4.f32 x\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n",
+        sum = ".entry b(\n\tld.global.nc.f32 x\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n";
+    const auto is_bounded = [&](const char *kernel, int registers) {
+        return !LaunchBounds({facts_with(kernel, registers)}, module, tile + sum).empty();
+    };
+    EXPECT_FALSE(is_bounded("a", 107));
+    EXPECT_TRUE(is_bounded("b", 107));
+    EXPECT_TRUE(is_bounded("a", 72)) << "there is no tile in so few registers";
 }
 
 /// A sum of a load of each of many rows, which may all be under way at once.
