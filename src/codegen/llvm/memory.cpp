@@ -355,8 +355,9 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     const bool hardware =
         machine_.has_fast_gather(target()) && op->type.bits() >= 32 && op->name != updated_buffer_;
     if (!mask && !hardware) {
-        const bool late =
-            !machine_.has_scalar_registers() && is_looked_up(op->index) && !is_in_frame(op->name);
+        // The thread sanitizer sees no gathers, and comes before they are taken apart.
+        const bool late = !machine_.has_scalar_registers() && is_looked_up(op->index) &&
+                          !is_in_frame(op->name) && !target().has_feature(Target::TSAN);
         return late ? load_by_lanes_later(op) : load_by_lanes(op);
     }
     Value *pointers = element_pointer(op->name, op->type, emit(op->index));

@@ -25,7 +25,7 @@ std::map<std::string, int> instructions_of(const std::string &body) {
         "declare <4 x i16> @llvm.masked.gather.v4i16.v4p0(<4 x ptr>, i32, <4 x i1>, <4 x i16>)\n"
         "define <4 x i16> @f(ptr %p, ptr %q, <4 x ptr> %all, <4 x i8> %i8, <4 x i16> %i16,\n"
         "                    <4 x i32> %i32, <4 x i64> %i64, <4 x i1> %mask) {\n" +
-        body + "}\n!0 = !{}\n";
+        body + "}\nattributes #0 = { \"calotype.by_lanes\" }\n";
     const auto module = llvm::parseAssemblyString(text, error, context);
     EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
     take_lanes_apart(*module);
@@ -38,7 +38,7 @@ std::map<std::string, int> instructions_of(const std::string &body) {
 }
 
 std::string gather(const std::string &result, const std::string &pointers,
-                   const std::string &suffix = ", !calotype.by_lanes !0") {
+                   const std::string &suffix = " #0") {
     return result + " = call <4 x i16> @llvm.masked.gather.v4i16.v4p0(<4 x ptr> " + pointers +
            ", i32 2, <4 x i1> splat (i1 true), <4 x i16> poison)" + suffix + "\n";
 }

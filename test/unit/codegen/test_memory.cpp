@@ -66,6 +66,33 @@ TEST(X86, RegistersOfAVectorAreStoredInOrder) {
     EXPECT_EQ(of("x86-64-linux-sse41", Int(32, 16)), (std::vector<int>{0, 16, 32, 48}));
 }
 
+/// A table at eight places, stored by one of two branches.
+std::string lookups_of_branches(const char *target) {
+    const Type t = Float(32, 8);
+    const Expr entry = Load::make(t, "t", load(Int(32, 8), "i"), const_true(8), Alignment());
+    const auto store = [](const Expr &e) {
+        return Store::make("out", e, Ramp::make(0, 1, 8), const_true(8), Alignment());
+    };
+    const Stmt body =
+        IfThenElse::make(Variable::make(Bool(), "c"), store(entry + entry), store(entry * entry));
+    return CompiledModule(one_function({pointer_argument("out"), pointer_argument("i"),
+                                        pointer_argument("t"), scalar_argument("c", Bool())},
+                                       body),
+                          Target(target))
+        .assembly();
+}
+
+/// LLVM makes one lookup of both, which processors of AMD are not to gather.
+TEST(X86, LookupsOfTwoBranchesAreLoadsOfLanes) {
+    const std::string text = lookups_of_branches("x86-64-linux-avx512_zen4");
+    EXPECT_EQ(count(text, "vgather"), 0u) << text;
+}
+
+TEST(X86, LookupsAreSeenByTheThreadSanitizer) {
+    const std::string text = lookups_of_branches("x86-64-linux-avx2-tsan");
+    EXPECT_GE(count(text, "__tsan_read4"), 8u) << text;
+}
+
 TYPED_TEST(Memory, Ramps) {
     using T = TypeParam;
     for (const Target &target : runnable_targets()) {

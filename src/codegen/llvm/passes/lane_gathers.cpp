@@ -13,6 +13,7 @@ using llvm::Value;
 
 namespace {
 
+/// An attribute of the call: metadata is dropped where LLVM makes one of two equal gathers.
 constexpr const char *mark = "calotype.by_lanes";
 
 /// One address to which a vector of indices is added; null if pointers are another thing.
@@ -87,7 +88,7 @@ private:
 bool is_marked(const llvm::Instruction &i) {
     const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
     return call && call->getIntrinsicID() == llvm::Intrinsic::masked_gather &&
-           call->hasMetadata(mark);
+           call->getAttributes().hasFnAttr(mark);
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ std::vector<Value *> index_lanes(llvm::IRBuilderBase &b, Value *index) {
 }
 
 void mark_for_lanes(llvm::CallInst &gather) {
-    gather.setMetadata(mark, llvm::MDNode::get(gather.getContext(), {}));
+    gather.addFnAttr(llvm::Attribute::get(gather.getContext(), mark));
 }
 
 void take_lanes_apart(llvm::Module &module) {
