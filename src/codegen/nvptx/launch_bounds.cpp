@@ -73,17 +73,27 @@ int count(std::string_view text, std::string_view what) {
     return result;
 }
 
+/// The part of PTX that is about a kernel; empty if there is none.
+std::string_view code_of(const std::string &kernel, std::string_view ptx) {
+    const size_t begin = ptx.find(".entry " + kernel + "(");
+    return begin == ptx.npos ? std::string_view()
+                             : ptx.substr(begin, ptx.find(".entry ", begin + 1) - begin);
+}
+
 /// Whether a kernel multiplies and adds several times for each load, as a product of matrices does that keeps a tile
 /// in registers: those are what it is fast with, and more threads would get no more done.
-bool computes_more_than_it_loads(const std::string &kernel, std::string_view ptx) {
+bool computes_more_than_it_loads(std::string_view code) {
     constexpr int several = 2;
-    const size_t begin = ptx.find(".entry " + kernel + "(");
-    if (begin == ptx.npos) {
-        return false;
-    }
-    const std::string_view code = ptx.substr(begin, ptx.find(".entry ", begin + 1) - begin);
     const int products = count(code, "\tfma.") + count(code, "\tmad.");
     return products > several * (count(code, "\tld.global.") + count(code, "\tld.shared."));
+}
+
+/// Whether registers are what a kernel is fast with. Instructions that multiply matrices have their tiles there, and with
+/// too few those of warpgroups are refused, and the whole module with them.
+bool needs_registers(const KernelFacts &f, std::string_view code) {
+    const bool has_tile = f.registers > most_registers;
+    return count(code, "wgmma.") > 0 ||
+           (has_tile && (count(code, "mma.sync.") > 0 || computes_more_than_it_loads(code)));
 }
 
 /// Behind the directive that says how large the blocks of a kernel are.
@@ -109,7 +119,7 @@ LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceMo
         if (kernel == kernels.end() || f.limited_by != "registers" || f.spill_store_bytes != 0) {
             continue;
         }
-        if (f.registers > most_registers && computes_more_than_it_loads(f.kernel, ptx)) {
+        if (needs_registers(f, code_of(f.kernel, ptx))) {
             continue;
         }
         std::vector<int> levels = levels_of(f, contains_kind(kernel->second->body, NodeKind::For));

@@ -15,7 +15,7 @@ namespace calotype::internal {
 /// An object that may be linked with others is assembled without a look at how large blocks are: a
 /// kernel takes what registers it likes, be it 107 where 72 would do for twice as many blocks. Kernels
 /// that already have a bound or that spill without one are left alone, and so are those of many
-/// registers that compute more than they load.
+/// registers that compute more than they load, or multiply matrices by instructions for that.
 ///
 ///     .visible .entry k(...)             .visible .entry k(...)
 ///     .reqntid 448, 1, 1          ->     .reqntid 448, 1, 1

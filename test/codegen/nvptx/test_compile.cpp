@@ -256,6 +256,21 @@ TEST(LaunchBounds, NotOfTilesThatAreMultiplied) {
     EXPECT_TRUE(is_bounded("a", 72)) << "there is no tile in so few registers";
 }
 
+// With too few registers the assembler refuses a product of a warpgroup, and all other kernels with it.
+TEST(LaunchBounds, NotOfTilesOfMatrixInstructions) {
+    const DeviceModule module = module_with({"a", "b"});
+    const std::string
+        warp = ".entry a(\n\tld.global.f32 x\n\tmma.sync.aligned.m16n8k16.row.col.f32 y\n",
+        group = ".entry b(\n\tld.global.f32 x\n\t{ wgmma.mma_async.sync.aligned.m64n256k16 y }\n";
+    const auto is_bounded = [&](const char *kernel, int registers) {
+        return !LaunchBounds({facts_with(kernel, registers)}, module, warp + group).empty();
+    };
+    EXPECT_FALSE(is_bounded("a", 107));
+    EXPECT_TRUE(is_bounded("a", 72));
+    EXPECT_FALSE(is_bounded("b", 107));
+    EXPECT_FALSE(is_bounded("b", 72));
+}
+
 /// A sum of a load of each of many rows, which may all be under way at once.
 DeviceKernel sum_of_rows() {
     std::string body = "let t = gpu_thread_index(0)\nout[t] = 0.0f";
