@@ -28,20 +28,46 @@ typedef int (*halide_cuda_acquire_context_t)(void *user_context, void **context,
 typedef int (*halide_cuda_release_context_t)(void *user_context);
 typedef int (*halide_cuda_get_stream_t)(void *user_context, void *context, void **stream);
 
+/* Handlers with these are taken beside those with the pointers of cuda.h. */
 #ifdef __cplusplus
-inline halide_cuda_acquire_context_t
-calotype_set_cuda_acquire_context(halide_cuda_acquire_context_t acquire) {
+#include <type_traits>
+
+namespace calotype {
+namespace Runtime {
+namespace internal {
+
+/** Handler if it is one with void pointers. Null pointers are either, and are not meant. */
+template<typename Handler, typename WithVoid, typename WithCuda>
+using IfWithVoid = std::enable_if_t<std::is_convertible<Handler, WithVoid>::value &&
+                                        !std::is_convertible<Handler, WithCuda>::value,
+                                    WithVoid>;
+
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype
+
+template<typename Handler>
+calotype::Runtime::internal::IfWithVoid<Handler, halide_cuda_acquire_context_t,
+                                        calotype_cuda_acquire_context_t>
+calotype_set_cuda_acquire_context(Handler acquire) {
+    const halide_cuda_acquire_context_t handler = acquire;
     return reinterpret_cast<halide_cuda_acquire_context_t>(calotype_set_cuda_acquire_context(
-        reinterpret_cast<calotype_cuda_acquire_context_t>(acquire)));
+        reinterpret_cast<calotype_cuda_acquire_context_t>(handler)));
 }
-inline calotype_cuda_acquire_context_t calotype_set_cuda_acquire_context(decltype(nullptr)) {
-    return calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t());
-}
-inline halide_cuda_get_stream_t calotype_set_cuda_get_stream(halide_cuda_get_stream_t get) {
+template<typename Handler>
+calotype::Runtime::internal::IfWithVoid<Handler, halide_cuda_get_stream_t,
+                                        calotype_cuda_get_stream_t>
+calotype_set_cuda_get_stream(Handler get) {
+    const halide_cuda_get_stream_t handler = get;
     return reinterpret_cast<halide_cuda_get_stream_t>(
-        calotype_set_cuda_get_stream(reinterpret_cast<calotype_cuda_get_stream_t>(get)));
+        calotype_set_cuda_get_stream(reinterpret_cast<calotype_cuda_get_stream_t>(handler)));
 }
-inline calotype_cuda_get_stream_t calotype_set_cuda_get_stream(decltype(nullptr)) {
-    return calotype_set_cuda_get_stream(calotype_cuda_get_stream_t());
-}
+#else
+#undef halide_set_cuda_acquire_context
+#undef halide_set_cuda_get_stream
+#define halide_set_cuda_acquire_context(handler)                                                   \
+    ((halide_cuda_acquire_context_t)calotype_set_cuda_acquire_context(                             \
+        (calotype_cuda_acquire_context_t)(handler)))
+#define halide_set_cuda_get_stream(handler)                                                        \
+    ((halide_cuda_get_stream_t)calotype_set_cuda_get_stream((calotype_cuda_get_stream_t)(handler)))
 #endif

@@ -118,6 +118,12 @@ TEST(Compat, HandlersOfCudaMayTakeVoidPointers) {
     EXPECT_EQ(-7, halide_cuda_acquire_context(nullptr, &context, true));
     EXPECT_EQ(-8, halide_cuda_get_stream(nullptr, context, &stream));
     EXPECT_EQ(-9, halide_cuda_release_context(nullptr));
+    EXPECT_EQ(acquire, halide_set_cuda_acquire_context([](void *, void **, bool) { return -10; }));
+    EXPECT_EQ(-10, halide_cuda_acquire_context(nullptr, &context, true));
+    halide_set_cuda_acquire_context([](void *, CUctx_st **, bool) { return -11; });
+    EXPECT_EQ(-11, halide_cuda_acquire_context(nullptr, &context, true));
+    halide_set_cuda_acquire_context(NULL);
+    halide_set_cuda_get_stream(0);
     halide_set_cuda_acquire_context(nullptr);
     halide_set_cuda_get_stream(nullptr);
     halide_set_cuda_release_context(nullptr);
