@@ -160,7 +160,9 @@ public:
             auto assign = [&](auto... pos) {
                 (*this)(pos...) = f(pos...);
             };
-            loop_with_ints<N>(this->buf, assign);
+            if (this->number_of_elements() > 0) {
+                loop_with_ints<N>(this->buf, assign);
+            }
         } else {
             for_each_position(this->buf, [&](const int *pos) { (*this)(pos) = f(pos); });
         }

@@ -160,7 +160,6 @@ public:
     }
     void add_dimension_with_stride(int stride) {
         const std::vector<calotype_dimension_t> old(buf.dim, buf.dim + dimensions());
-        release_shape();
         make_shape(int(old.size()) + 1);
         std::copy(old.begin(), old.end(), buf.dim);
         buf.dim[old.size()] = {0, 1, stride};
@@ -174,11 +173,13 @@ protected:
         release_shape();
     }
 
-    /** Make room for the dimensions of a buffer that has no shape. */
+    /** Make room for so many dimensions, in the place of those that there are. */
     void make_shape(int dimensions) {
+        release_shape();
+        if (dimensions > InClassDimStorage) {
+            buf.dim = new calotype_dimension_t[size_t(dimensions)];
+        }
         buf.dimensions = dimensions;
-        buf.dim =
-            dimensions > InClassDimStorage ? new calotype_dimension_t[size_t(dimensions)] : storage;
     }
 
     void release_shape() {
@@ -191,10 +192,11 @@ protected:
 
     /** Take over all fields of a raw buffer, its shape copied. Releases nothing. */
     void copy_raw(const calotype_buffer_t &from) {
-        release_shape();
-        buf = from;
         make_shape(from.dimensions);
         std::copy(from.dim, from.dim + from.dimensions, buf.dim);
+        calotype_dimension_t *const dim = buf.dim;
+        buf = from;
+        buf.dim = dim;
     }
 
     /** Dense extents, the first dimension innermost. */

@@ -367,6 +367,17 @@ TEST(BufferShare, AllocatingAgainGivesUpTheShare) {
     EXPECT_TRUE(a.all_equal(2));
 }
 
+// Leaks are the sanitizer's to find.
+TEST(BufferShare, ManyDimensionsAreFreed) {
+    Buffer<int, 5, 2> b(2, 1, 2, 1, 2);
+    b.fill(3);
+    EXPECT_TRUE(b.copy().all_equal(3));
+    EXPECT_TRUE(b.copy_to_planar().all_equal(3));
+    Buffer<int, 5, 2> other = std::move(b);
+    EXPECT_EQ(5, other.dimensions());
+    EXPECT_EQ(0, b.dimensions());
+}
+
 TEST(BufferShare, ManyDimensionsMoveToTheHeap) {
     Buffer<int> b(2, 1, 2, 1, 2, 1, 2);
     int n = 0;
@@ -502,6 +513,7 @@ TEST(BufferLoops, LeaveOutTheLastDimensions) {
     b.for_each_value([&](int v) { sum += v; });
     EXPECT_EQ(3, calls);
     EXPECT_EQ(3 * 1 + 3 + 3 * 11 + 3, sum);
+    Buffer<int>(3, 0).fill([](int x) { return x; });  // has no lowest coordinate in the last one
     Buffer<int, 3> c = b;
     c.for_each_element([&](int x, int y) { c(x, y, 2) = c(x, y, 0); });
     EXPECT_EQ(13, b(2, 1, 2));
