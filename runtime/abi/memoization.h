@@ -16,8 +16,8 @@ extern "C" {
 struct calotype_buffer_t;
 
 /** Bytes that the cache may hold from now on; 0 brings back the default of 1 MiB. Results are dropped
- * to make room when another one is stored, but for those in use: what the last pipeline has stored is
- * still there when it is called again, however large. */
+ * to make room when another one is stored, but for those in use: what was stored last stays, however
+ * large, and so does what was in use then. */
 extern void calotype_memoization_cache_set_size(int64_t size);
 
 /** Find the result for a key. `realized_bounds` carries the region in question, `tuple_buffers` one

@@ -81,7 +81,8 @@ private:
 Module link_modules(const std::string &name, const std::vector<Module> &modules);
 
 /// Write the runtime for the target as a static library, under names with these prefixes; gives the
-/// files that were written. What is asked for as an object is that library as well.
+/// files that were written. What is asked for as an object is that library as well: linkers want it
+/// behind what uses it.
 void compile_standalone_runtime(const std::string &filename, const Target &target,
                                 const RuntimeNamespaceMap &runtime_prefixes = {});
 std::map<OutputFileType, std::string>
