@@ -84,7 +84,12 @@ Value *divide_pairs(FunctionEmitter &f, Value *bytes, uint64_t d, Part part) {
 }
 
 /// Of bytes, or of what they are as wider integers; null if it is something else.
-Value *divide_bytes(FunctionEmitter &f, Value *a, uint64_t d, Part part) {
+Value *divide_bytes(FunctionEmitter &f, Value *a, const llvm::ConstantInt &by, const Type &t,
+                    Part part) {
+    const uint64_t d = divisor_of_bytes(f, t, by);
+    if (d == 0) {
+        return nullptr;
+    }
     llvm::IRBuilder<> &b = f.builder();
     llvm::Type *type = a->getType();
     const int lanes = lanes_of(type);
@@ -215,8 +220,7 @@ Value *FunctionEmitter::divide(Value *a, Value *b, Type t) {
         if (t.is_int()) {
             return divide_by_constant(a, d->getSExtValue(), t);
         }
-        const uint64_t by = divisor_of_bytes(*this, t, *d);
-        Value *quotient = by ? divide_bytes(*this, a, by, Part::Quotient) : nullptr;
+        Value *quotient = divide_bytes(*this, a, *d, t, Part::Quotient);
         return quotient ? quotient : b_.CreateUDiv(a, b);
     }
     Value *quotient, *remainder;
@@ -238,8 +242,7 @@ Value *FunctionEmitter::modulo(Value *a, Value *b, Type t) {
             return llvm::Constant::getNullValue(a->getType());
         }
         if (t.is_uint()) {
-            const uint64_t by = divisor_of_bytes(*this, t, *d);
-            Value *rest = by ? divide_bytes(*this, a, by, Part::Remainder) : nullptr;
+            Value *rest = divide_bytes(*this, a, *d, t, Part::Remainder);
             return rest ? rest : b_.CreateURem(a, b);
         }
         int64_t divisor = d->getSExtValue();

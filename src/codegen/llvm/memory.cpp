@@ -19,7 +19,7 @@
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "ir/constants.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "support/error.h"
 #include "target/registers.h"
 
@@ -33,22 +33,10 @@ constexpr int max_shuffled_stride = 4;
 
 /// Whether the index comes out of memory, so that nothing is known of the distances of its lanes.
 bool is_looked_up(const Expr &index) {
-    class FindVectors : public GraphVisitor {
-    public:
-        bool found = false;
-
-    protected:
-        using GraphVisitor::visit;
-        void visit(const Load *op) override {
-            found = found || op->type.is_vector();
-        }
-        void visit(const Variable *op) override {
-            found = found || op->type.is_vector();
-        }
+    const auto is_vector = [](const auto *op) {
+        return op->type.is_vector();
     };
-    FindVectors find;
-    find(index);
-    return find.found;
+    return contains<Load>(index, is_vector) || contains<Variable>(index, is_vector);
 }
 
 /// The stride of a ramp if it is constant, else 0.

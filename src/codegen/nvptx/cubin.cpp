@@ -103,20 +103,9 @@ void for_each_pair(llvm::ArrayRef<uint8_t> info, const F &f) {
     }
 }
 
-/// From the kernel's name to where another function begins; empty if there is no such kernel.
-std::string entry_text(const std::string &ptx, const std::string &kernel) {
-    const size_t begin = ptx.find(".entry " + kernel + "(");
-    if (begin == std::string::npos) {
-        return "";
-    }
-    const size_t next = std::min(ptx.find(".entry ", begin + 1), ptx.find(".func ", begin));
-    return ptx.substr(begin, next == std::string::npos ? next : next - begin);
-}
-
 /// Whether registers are all that the assembler can put on the stack of a kernel.
-bool has_only_spills(const std::string &entry) {
-    return !entry.empty() && entry.find(".local") == std::string::npos &&
-           entry.find("call") == std::string::npos;
+bool has_only_spills(std::string_view entry) {
+    return !entry.empty() && entry.find(".local") == entry.npos && entry.find("call") == entry.npos;
 }
 
 KernelFacts *find(std::vector<KernelFacts> &facts, const std::string &kernel) {
@@ -224,6 +213,15 @@ void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts) {
             current = nullptr;
         }
     }
+}
+
+std::string_view entry_text(std::string_view ptx, const std::string &kernel) {
+    const size_t begin = ptx.find(".entry " + kernel + "(");
+    if (begin == ptx.npos) {
+        return {};
+    }
+    return ptx.substr(begin,
+                      std::min(ptx.find(".entry ", begin + 1), ptx.find(".func ", begin)) - begin);
 }
 
 void infer_spills(const std::string &ptx, std::vector<KernelFacts> &facts) {

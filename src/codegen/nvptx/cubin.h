@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/device_code.h"
@@ -40,6 +41,9 @@ int cubin_architecture(const std::string &cubin);
 
 /// Fills in spills from the assembler's log.
 void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts);
+
+/// The part of PTX that is a kernel, to where another function begins; empty if there is no such kernel.
+std::string_view entry_text(std::string_view ptx, const std::string &kernel);
 
 /// Fills in spills that no log tells of, as that of the nvJitLink of Python packages, from the
 /// stack of kernels: what the PTX itself does not put there is spilled, and counts as stored and

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "codegen/nvptx/capability.h"
+#include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/kernels.h"
 #include "codegen/nvptx/occupancy.h"
 #include "ir/queries.h"
@@ -73,13 +74,6 @@ int count(std::string_view text, std::string_view what) {
     return result;
 }
 
-/// The part of PTX that is about a kernel; empty if there is none.
-std::string_view code_of(const std::string &kernel, std::string_view ptx) {
-    const size_t begin = ptx.find(".entry " + kernel + "(");
-    return begin == ptx.npos ? std::string_view()
-                             : ptx.substr(begin, ptx.find(".entry ", begin + 1) - begin);
-}
-
 /// Whether a kernel multiplies and adds several times for each load, as a product of matrices does that keeps a tile
 /// in registers: those are what it is fast with, and more threads would get no more done.
 bool computes_more_than_it_loads(std::string_view code) {
@@ -119,7 +113,7 @@ LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceMo
         if (kernel == kernels.end() || f.limited_by != "registers" || f.spill_store_bytes != 0) {
             continue;
         }
-        if (needs_registers(f, code_of(f.kernel, ptx))) {
+        if (needs_registers(f, entry_text(ptx, f.kernel))) {
             continue;
         }
         std::vector<int> levels = levels_of(f, contains_kind(kernel->second->body, NodeKind::For));

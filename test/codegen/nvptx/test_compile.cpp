@@ -243,32 +243,29 @@ TEST(LaunchBounds, LoopsKeepTheRegistersOfHalfTheThreads) {
     EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module, "").empty());
 }
 
+/// Of kernels a and b with such PTX.
+bool is_bounded(const char *kernel, int registers, const std::string &ptx) {
+    return !LaunchBounds({facts_with(kernel, registers)}, module_with({"a", "b"}), ptx).empty();
+}
+
 TEST(LaunchBounds, NotOfTilesThatAreMultiplied) {
-    const DeviceModule module = module_with({"a", "b"});
     const std::string
         tile = ".entry a(\n\tld.shared.v4.f32 x\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n",
         sum = ".entry b(\n\tld.global.nc.f32 x\n\tfma.rn.f32 y\n\tfma.rn.f32 y\n";
-    const auto is_bounded = [&](const char *kernel, int registers) {
-        return !LaunchBounds({facts_with(kernel, registers)}, module, tile + sum).empty();
-    };
-    EXPECT_FALSE(is_bounded("a", 107));
-    EXPECT_TRUE(is_bounded("b", 107));
-    EXPECT_TRUE(is_bounded("a", 72)) << "there is no tile in so few registers";
+    EXPECT_FALSE(is_bounded("a", 107, tile + sum));
+    EXPECT_TRUE(is_bounded("b", 107, tile + sum));
+    EXPECT_TRUE(is_bounded("a", 72, tile + sum)) << "there is no tile in so few registers";
 }
 
 // With too few registers the assembler refuses a product of a warpgroup, and all other kernels with it.
 TEST(LaunchBounds, NotOfTilesOfMatrixInstructions) {
-    const DeviceModule module = module_with({"a", "b"});
     const std::string
         warp = ".entry a(\n\tld.global.f32 x\n\tmma.sync.aligned.m16n8k16.row.col.f32 y\n",
         group = ".entry b(\n\tld.global.f32 x\n\t{ wgmma.mma_async.sync.aligned.m64n256k16 y }\n";
-    const auto is_bounded = [&](const char *kernel, int registers) {
-        return !LaunchBounds({facts_with(kernel, registers)}, module, warp + group).empty();
-    };
-    EXPECT_FALSE(is_bounded("a", 107));
-    EXPECT_TRUE(is_bounded("a", 72));
-    EXPECT_FALSE(is_bounded("b", 107));
-    EXPECT_FALSE(is_bounded("b", 72));
+    EXPECT_FALSE(is_bounded("a", 107, warp + group));
+    EXPECT_TRUE(is_bounded("a", 72, warp + group));
+    EXPECT_FALSE(is_bounded("b", 107, warp + group));
+    EXPECT_FALSE(is_bounded("b", 72, warp + group));
 }
 
 /// A sum of a load of each of many rows, which may all be under way at once.
