@@ -26,8 +26,12 @@ function(calotype_test NAME)
         if(CALOTYPE_SANITIZER MATCHES "address")
             set(leaks ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/leaks.txt")
         endif()
+        set(seconds 120)
+        if(CALOTYPE_SANITIZER)
+            set(seconds 600)
+        endif()
         gtest_discover_tests(${NAME} TEST_PREFIX "${NAME}." DISCOVERY_MODE PRE_TEST
-                             PROPERTIES TIMEOUT 120 ${leaks})
+                             PROPERTIES TIMEOUT ${seconds} ${leaks})
     endif()
 endfunction()
 
