@@ -5,17 +5,16 @@
 set(links "")
 if(NOT CALOTYPE_LIBRARY_LINKS)
     set(links LIBRARY NAMELINK_SKIP)
-    set_property(TARGET Calotype calotype_runtime_shared PROPERTY VERSION)
+    set_property(TARGET calotype_runtime_shared PROPERTY VERSION)
+    if(CALOTYPE_BUILD_COMPILER)
+        set_property(TARGET Calotype PROPERTY VERSION)
+    endif()
 endif()
 
 install(TARGETS ${calotype_runtime_targets} EXPORT CalotypeRuntimeTargets
         COMPONENT calotype_runtime ${links})
-install(TARGETS ${calotype_compiler_targets} EXPORT CalotypeCompilerTargets
-        COMPONENT calotype_compiler ${links})
 install(EXPORT CalotypeRuntimeTargets NAMESPACE Calotype::
         DESTINATION "${calotype_package_dir}" COMPONENT calotype_runtime)
-install(EXPORT CalotypeCompilerTargets NAMESPACE Calotype::
-        DESTINATION "${calotype_package_dir}" COMPONENT calotype_compiler)
 install(FILES "${PROJECT_BINARY_DIR}/CalotypeConfig.cmake"
               "${PROJECT_BINARY_DIR}/CalotypeConfigVersion.cmake"
               ${calotype_helpers}
@@ -39,6 +38,13 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
         DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime
         FILES_MATCHING REGEX "/runtime/[^/]*\\.h$" REGEX "/runtime/.*/" EXCLUDE)
 
+if(NOT CALOTYPE_BUILD_COMPILER)
+    return()
+endif()
+install(TARGETS ${calotype_compiler_targets} EXPORT CalotypeCompilerTargets
+        COMPONENT calotype_compiler ${links})
+install(EXPORT CalotypeCompilerTargets NAMESPACE Calotype::
+        DESTINATION "${calotype_package_dir}" COMPONENT calotype_compiler)
 install(FILES "${PROJECT_SOURCE_DIR}/src/calotype.h"
         DESTINATION "${include_dir}" COMPONENT calotype_compiler)
 # All layers whose headers calotype.h reaches; what only the compiler itself sees stays at home.

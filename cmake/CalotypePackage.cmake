@@ -4,17 +4,12 @@
 # installed include folder.
 
 include(CMakePackageConfigHelpers)
-set(calotype_layers support target ir arith linkables pipeline lang lower legalize codegen driver generator)
 set(calotype_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Calotype")
 set(calotype_staged "${PROJECT_BINARY_DIR}/include/calotype")
 
 # ---- headers ----
 file(MAKE_DIRECTORY "${calotype_staged}")
-foreach(layer ${calotype_layers})
-    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${layer}" "${calotype_staged}/${layer}" SYMBOLIC)
-endforeach()
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime" "${calotype_staged}/runtime" SYMBOLIC)
-file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/calotype.h" "${calotype_staged}/calotype.h" SYMBOLIC)
 # The short names of the headers that users of generated code need.
 foreach(name runtime buffer tools/image_io tools/benchmark tools/pytorch)
     string(REGEX REPLACE "[^/]+$" "" up "${name}")
@@ -83,52 +78,19 @@ foreach(file ${run_main})
 endforeach()
 target_link_libraries(calotype_run_main INTERFACE calotype_image_io Threads::Threads)
 
-# ---- component compiler ----
-add_library(Calotype SHARED)
-foreach(layer ${calotype_layers})
-    target_sources(Calotype PRIVATE $<TARGET_OBJECTS:calotype_${layer}>)
-    add_dependencies(Calotype calotype_${layer})
-endforeach()
-calotype_public(Calotype Calotype)
-set_target_properties(Calotype PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    INSTALL_RPATH_USE_LINK_PATH ON LINKER_LANGUAGE CXX)
-target_link_libraries(Calotype
-    PUBLIC calotype_buffer
-    PRIVATE calotype_llvm calotype_runtime Threads::Threads ${CMAKE_DL_LIBS})
-# The compiler's copy of the runtime is its own: programs that link another do not meet it.
-if(NOT APPLE)
-    target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,libcalotype_runtime.a"
-        "LINKER:-Bsymbolic-functions")
-    # Nor do those that have an LLVM of their own meet its archives.
-    if(NOT CALOTYPE_LLVM_SHARED)
-        target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,ALL")
-    endif()
+if(CALOTYPE_BUILD_COMPILER)
+    include(CalotypePackageCompiler)
 endif()
 
-file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/generator/cli/main.cpp)
-calotype_or_empty(main)
-add_library(calotype_generator_main STATIC ${main})
-calotype_public(calotype_generator_main Generator)
-target_link_libraries(calotype_generator_main PUBLIC Calotype)
-calotype_use_flags(calotype_generator_main)
-target_include_directories(calotype_generator_main PRIVATE ${PROJECT_SOURCE_DIR}/src)
-
-add_library(calotype_halide INTERFACE)
-calotype_public(calotype_halide Halide)
-target_include_directories(calotype_halide INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/generator/compat>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/generator/compat>)
-target_link_libraries(calotype_halide INTERFACE Calotype calotype_halide_runtime)
-
 # All that a project that finds the package in the build tree needs.
-add_custom_target(calotype_package DEPENDS
-    Calotype calotype_generator_main calotype_runtime calotype_runtime_shared)
+add_custom_target(calotype_package DEPENDS calotype_runtime calotype_runtime_shared)
+if(CALOTYPE_BUILD_COMPILER)
+    add_dependencies(calotype_package Calotype calotype_generator_main)
+endif()
 
 # ---- the package ----
 set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_runtime_shared
     calotype_tools calotype_image_io calotype_run_main calotype_halide_runtime)
-set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeLinkable
     AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime
     CalotypePythonModule CalotypeTarget)
@@ -145,8 +107,10 @@ foreach(helper ${calotype_helpers})
 endforeach()
 export(TARGETS ${calotype_runtime_targets} NAMESPACE Calotype::
        FILE "${PROJECT_BINARY_DIR}/CalotypeRuntimeTargets.cmake")
-export(TARGETS ${calotype_compiler_targets} NAMESPACE Calotype::
-       FILE "${PROJECT_BINARY_DIR}/CalotypeCompilerTargets.cmake")
+if(CALOTYPE_BUILD_COMPILER)
+    export(TARGETS ${calotype_compiler_targets} NAMESPACE Calotype::
+           FILE "${PROJECT_BINARY_DIR}/CalotypeCompilerTargets.cmake")
+endif()
 
 # The package Halide, in a folder that find_package(Halide) does not look into unless it is told to.
 set(calotype_halide_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/CalotypeHalide")

@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 using namespace calotype::runtime;
@@ -95,6 +97,19 @@ CpuFeatures cpu_features() {
     f.note(calotype_target_feature_avx512_sapphirerapids, sapphirerapids);
     f.note(calotype_target_feature_avx10_1, os_avx512 && has(l7_1.edx, 19));
     f.note(calotype_target_feature_x86apx, os_apx && has(l7_1.edx, 21));
+    return f;
+}
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+/** Bits of what Linux says of the processor (Documentation/arch/arm64/elf_hwcaps.rst). */
+constexpr unsigned long has_half_precision = 1ul << 10, has_dot_products = 1ul << 20;
+
+CpuFeatures cpu_features() {
+    const unsigned long there = getauxval(AT_HWCAP);
+    CpuFeatures f;
+    f.note(calotype_target_feature_arm_fp16, (there & has_half_precision) != 0);
+    f.note(calotype_target_feature_arm_dot_prod, (there & has_dot_products) != 0);
     return f;
 }
 

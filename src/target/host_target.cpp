@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace calotype {
@@ -120,6 +122,17 @@ void add_x86_features(Target &t) {
     add_avx512_features(t, leaf7, leaf7_1, saved);
 }
 
+#elif defined(__aarch64__) && defined(__linux__)
+
+/// Bits of what Linux says of the processor (Documentation/arch/arm64/elf_hwcaps.rst).
+constexpr unsigned long has_half_precision = 1ul << 10, has_dot_products = 1ul << 20;
+
+void add_arm_features(Target &t) {
+    const unsigned long there = getauxval(AT_HWCAP);
+    t.set_feature(Target::ARMFp16, (there & has_half_precision) != 0);
+    t.set_feature(Target::ARMDotProd, (there & has_dot_products) != 0);
+}
+
 #endif
 
 Target find_host_target() {
@@ -129,7 +142,11 @@ Target find_host_target() {
     add_x86_features(t);
     return t;
 #elif defined(__aarch64__) || defined(__arm__)
-    return Target(host_os(), Target::ARM, bits);
+    Target t(host_os(), Target::ARM, bits);
+#if defined(__aarch64__) && defined(__linux__)
+    add_arm_features(t);
+#endif
+    return t;
 #else
     return Target(host_os(), Target::ArchUnknown, bits);
 #endif

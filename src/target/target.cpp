@@ -315,12 +315,25 @@ std::string internal::word_without_code(const Target &target) {
     return text.substr(text.rfind('-') + 1);
 }
 
+std::string internal::word_for_cpp_alone(const Target &target) {
+    for (const Target::Feature feature :
+         {Target::ARMv7s, Target::NoNEON, Target::SVE2, Target::SVE}) {
+        if (target.arch == Target::ARM && target.has_feature(feature)) {
+            return Target::feature_to_name(feature);
+        }
+    }
+    return "";
+}
+
 std::string Target::unsupported_part() const {
-    if (arch != X86 || bits != 64) {
+    if ((arch != X86 && arch != ARM) || bits != 64) {
         return arch_to_name(arch) + "-" + std::to_string(bits);
     }
-    return os != Linux && os != Android && os != NoOS ? os_to_name(os)
-                                                      : internal::word_without_code(*this);
+    if (os != Linux && os != Android && os != NoOS) {
+        return os_to_name(os);
+    }
+    const std::string word = internal::word_without_code(*this);
+    return word.empty() ? internal::word_for_cpp_alone(*this) : word;
 }
 
 bool Target::supported() const {

@@ -242,6 +242,20 @@ elseif(KIND STREQUAL "subproject")
     foreach(target brighten.update brighten_more.update soften.update)
         expect_output("${target}")
     endforeach()
+elseif(KIND STREQUAL "cross")
+    set(tools "-DCMAKE_TOOLCHAIN_FILE=${SOURCE}/cross/toolchain.cmake" -G "${GENERATOR}"
+        -DCMAKE_BUILD_TYPE=Release)
+    cmake_path(SET calotype NORMALIZE "${SOURCE}/../..")
+    run("${CMAKE_COMMAND}" -S "${calotype}" -B "${WORK}/runtime" ${tools}
+        -DCALOTYPE_BUILD_COMPILER=OFF "-DCMAKE_INSTALL_PREFIX=${WORK}/prefix")
+    run("${CMAKE_COMMAND}" --build "${WORK}/runtime" --target install)
+    run("${CMAKE_COMMAND}" -S "${SOURCE}/cross" -B "${WORK}/build" ${tools}
+        "-DCMAKE_PREFIX_PATH=${WORK}/prefix"
+        "-Ddownstream-calotype_generators_DIR=${WORK}/../installed/build/cmake")
+    run("${CMAKE_COMMAND}" --build "${WORK}/build")
+    expect_output("Generating brighten for arm-64-linux")
+    run("${ARM_EMULATOR}" "${WORK}/build/brighten_main")
+    expect_output("brighten works")
 elseif(KIND STREQUAL "linkable_errors")
     set(me "add_calotype_linkable(rng)")
     expect_error(nothing "${me}: SOURCE and FILE are both missing, and there is no callback")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/machine.h"
 
+#include "codegen/arm/machine.h"
 #include "codegen/llvm/intrinsics.h"
 #include "codegen/x86/machine.h"
 #include "support/error.h"
@@ -30,8 +31,11 @@ const Machine &machine_for(const Target &target) {
     if (target.arch == Target::X86 && target.bits == 64) {
         return x86_machine();
     }
+    if (target.arch == Target::ARM && target.bits == 64) {
+        return arm_machine();
+    }
     user_error << "no code can be generated for target " << target.to_string()
-               << ": the architecture must be x86-64";
+               << ": the architecture must be x86-64 or arm-64";
 }
 
 // Division goes by way of float32 even where the rest does not: it would not be rounded correctly.

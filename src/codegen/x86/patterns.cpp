@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "arith/bounds.h"
+#include "codegen/llvm/products.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/language/match_types.h"
@@ -165,41 +166,13 @@ X::ID choose(const Instruction &i, const Target &target, int bits, int *width) {
     return i.bits128;
 }
 
-/// Operands of types that fit without loss.
-struct Pair {
-    Expr a, b;
-};
-
-bool fits(const Expr &a, const Expr &b, const ReductionRow &row, Pair *result) {
-    int lanes = a.type().lanes();
-    Expr x = lossless_cast(row.a.with_lanes(lanes), a);
-    Expr y = lossless_cast(row.b.with_lanes(lanes), b);
-    if (!x.defined() || !y.defined()) {
-        return false;
-    }
-    *result = {x, y};
-    return true;
-}
-
-bool match_operands(const Expr &value, const ReductionRow &row, Pair *result) {
-    if (row.operands == Operands::Single) {
-        return fits(value, make_one(value.type()), row, result);
-    }
-    Expr a, b;
-    if (const Mul *product = value.as<Mul>()) {
-        a = product->a;
-        b = product->b;
-    } else if (const Call *call = Call::as_intrinsic(value, Intrinsic::widening_mul)) {
-        a = call->args[0];
-        b = call->args[1];
-    } else {
-        return false;
-    }
-    return fits(a, b, row, result) || fits(b, a, row, result);
+std::optional<Factors> match_operands(const Expr &value, const ReductionRow &row) {
+    return row.operands == Operands::Single ? narrowed(value, make_one(value.type()), row.a, row.b)
+                                            : factors_of(value, row.a, row.b);
 }
 
 /// The sums of groups of lanes, added to the accumulator if there is one.
-Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands,
+Value *apply(FunctionEmitter &f, const ReductionRow &row, const Factors &operands,
              Value *accumulator = nullptr) {
     llvm::IRBuilder<> &b = f.builder();
     Value *x = f.emit(operands.a), *y = f.emit(operands.b);
@@ -227,13 +200,15 @@ Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands,
 
 /// The first row for it; of those that take an accumulator, if there is one.
 const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op, Type result,
-                             const Expr &value, int factor, bool accumulates, Pair *operands) {
+                             const Expr &value, int factor, bool accumulates, Factors *operands) {
     for (const ReductionRow &row : reduction_rows) {
         bool matches = op == row.op && factor % row.factor == 0 &&
                        (!accumulates || (row.accumulates && factor == row.factor)) &&
                        row.is_in(f.target()) && row.gives(result.element_of()) &&
                        value.type().lanes() * row.a.bits() >= 64;
-        if (matches && match_operands(value, row, operands)) {
+        const std::optional<Factors> found = matches ? match_operands(value, row) : std::nullopt;
+        if (found) {
+            *operands = *found;
             return &row;
         }
     }
@@ -260,7 +235,7 @@ Value *match_accumulation(FunctionEmitter &f, VectorReduce::Operator kind, const
         return nullptr;
     }
     const int factor = op->value.type().lanes() / op->type.lanes();
-    Pair operands;
+    Factors operands;
     const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, true, &operands);
     const bool may_saturate_first = row && kind == VectorReduce::SaturatingAdd &&
                                     row->a == Int(16) && !is_never_lowest(operands.a) &&
@@ -274,14 +249,17 @@ Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
         VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false,
         Target::SSE41,     products_of_words};
     const int lanes = op->type.lanes();
-    Pair first, second;
-    if (!row.gives(op->type.element_of()) || lanes < 4 || !f.target().has_feature(row.feature) ||
-        !match_operands(op->a, row, &first) || !match_operands(op->b, row, &second)) {
+    if (!row.gives(op->type.element_of()) || lanes < 4 || !f.target().has_feature(row.feature)) {
+        return nullptr;
+    }
+    const std::optional<Factors> first = match_operands(op->a, row);
+    const std::optional<Factors> second = first ? match_operands(op->b, row) : std::nullopt;
+    if (!second) {
         return nullptr;
     }
     llvm::IRBuilder<> &b = f.builder();
-    Value *x = f.interleave({f.emit(first.a), f.emit(second.a)});
-    Value *y = f.interleave({f.emit(first.b), f.emit(second.b)});
+    Value *x = f.interleave({f.emit(first->a), f.emit(second->a)});
+    Value *y = f.interleave({f.emit(first->b), f.emit(second->b)});
     int width;
     X::ID id = choose(products_of_words, f.target(), lanes * 32, &width);
     return f.by_pieces({x, y}, width / 16, [&](const std::vector<Value *> &piece) {
@@ -454,7 +432,7 @@ Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
     if (Value *v = match_sum_of_bytes(f, op, factor)) {
         return v;
     }
-    Pair operands;
+    Factors operands;
     const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, false, &operands);
     return row ? f.reduce_groups(apply(f, *row, operands), op->type.lanes(), op->op, row->result)
                : nullptr;

@@ -292,7 +292,8 @@ TEST(Targets, ModesOfCompilingShowInTheCode) {
 TEST(Targets, WhatCannotBeCompiledForIsSaid) {
     const LoweredModule module = module_with("twice", NameMangling::C);
     const std::pair<const char *, const char *> unknown[] = {
-        {"arm-64-linux", "the architecture must be x86-64"},
+        {"arm-32-linux", "the architecture must be x86-64 or arm-64"},
+        {"arm-64-osx", "the system must be linux, android or noos"},
         {"x86-64-windows", "the system must be linux, android or noos"},
         {"x86-64-osx", "the system must be linux, android or noos"},
     };
