@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Widths of a machine's vector registers.
+// Instruction sets of a target's machine, and widths of its vector registers.
 #pragma once
 
 #include "target/target.h"
 
 namespace calotype::internal {
+
+/// The target with all instruction sets that its machine has by those that it names: these are what
+/// code may use. Features of devices are left as they are named, as the version is the lowest named.
+/// avx10_1 without a width means vectors of 512 bits, as all processors have them that have it.
+Target with_instruction_sets(const Target &target);
 
 /// The width of the widest vector register that the target can compute floats, or integers of all
 /// widths, in; 0 where it has none. The first part of AVX-512 has no instructions for integers of 8

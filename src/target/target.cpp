@@ -19,6 +19,17 @@ const std::pair<Feature, Feature> implications[] = {
 #include "target/features.def"
 };
 
+/// What the machine has besides, by its system or by the width of its vectors.
+std::vector<Feature> implied_by_machine(const Target &t) {
+    if (t.arch == Target::X86 && t.has_feature(Target::AVX10_1) && t.vector_bits >= 512) {
+        return {Target::AVX512_SapphireRapids};
+    }
+    if (t.arch == Target::ARM && t.os == Target::OSX) {
+        return {Target::ARMv84a};  // since Apple's first processors for that system
+    }
+    return {};
+}
+
 /// What becomes of a feature in a runtime that two targets share.
 enum class Merge { Both, Either, Same, Lowest, Drop };
 
@@ -156,6 +167,7 @@ void Target::set_features(const std::vector<Feature> &features, bool value) {
 }
 
 void Target::set_implied_features() {
+    set_features(implied_by_machine(*this));
     for (const auto &[feature, implied] : implications) {
         if (features_[feature]) {
             features_.set(implied);
@@ -171,6 +183,7 @@ void Target::unset_implied_features() {
             features_.reset(implied);
         }
     }
+    set_features(implied_by_machine(*this), false);
 }
 
 Target Target::with_implied_features() const {
@@ -227,8 +240,23 @@ bool Target::has_gpu_feature() const {
     return features_any_of({CUDA, OpenCL, Vulkan, Metal, D3D12Compute, WebGPU});
 }
 
+Target internal::with_instruction_sets(const Target &target) {
+    Target full = target.with_implied_features();
+    if (target.has_feature(Target::AVX10_1)) {
+        full.set_feature(Target::AVX512_Cannonlake);
+        full.set_implied_features();
+    }
+    Target result = target;
+    for (const auto &[feature, arch] : About::features) {
+        if (arch == target.arch) {
+            result.set_feature(feature, full.has_feature(feature));
+        }
+    }
+    return result;
+}
+
 int internal::vector_register_bits(const Target &target, bool is_float) {
-    const Target t = target.with_implied_features();
+    const Target t = with_instruction_sets(target);
     switch (t.arch) {
     case Target::X86:
         if (t.has_feature(is_float ? Target::AVX512 : Target::AVX512_Skylake)) {
@@ -238,7 +266,8 @@ int internal::vector_register_bits(const Target &target, bool is_float) {
     case Target::WebAssembly:
         return t.has_feature(Target::WasmMvpOnly) ? 0 : 128;
     case Target::ARM:
-        return t.vector_bits && t.has_feature(Target::SVE) ? t.vector_bits : 128;
+        return t.vector_bits && t.features_any_of({Target::SVE, Target::SVE2}) ? t.vector_bits
+                                                                               : 128;
     case Target::Hexagon:
         return t.has_feature(Target::HVX) ? 1024 : 64;
     case Target::RISCV:

@@ -55,6 +55,21 @@ TEST(Tracing, every_event_of_one_func) {
     EXPECT_EQ(event_counts[calotype_trace_tag], 2);  // what g is, and its own
 }
 
+TEST(Tracing, a_feature_that_reports_stores_reports_realizations) {
+    event_counts.clear();
+    next_event_id = 0;
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + 1;
+    g.compute_at(f, y);
+    f.jit_handlers().custom_trace = count_event;
+    f.realize({8, 3}, get_jit_target_from_environment().with_feature(Target::TraceStores));
+    EXPECT_EQ(event_counts[calotype_trace_store], 2 * 8 * 3);
+    EXPECT_EQ(event_counts[calotype_trace_begin_realization], 3 + 1);
+    EXPECT_EQ(event_counts[calotype_trace_end_realization], 3 + 1);
+    EXPECT_EQ(event_counts[calotype_trace_load], 0);
+}
+
 std::vector<std::string> seen_tags, produced;
 
 int32_t record_regions(JITUserContext *, const calotype_trace_event_t *e) {

@@ -40,7 +40,9 @@ std::string pipeline_trace_id() {
 }
 
 bool traces_realizations(const Function &f, const LowerContext &ctx) {
-    return ctx.target.has_feature(Target::TraceRealizations) || f.schedule().trace_realizations;
+    return f.schedule().trace_realizations ||
+           ctx.target.features_any_of(
+               {Target::TraceLoads, Target::TraceStores, Target::TraceRealizations});
 }
 
 bool traces_loads(const Function &f, const LowerContext &ctx) {

@@ -18,11 +18,12 @@ DeviceAPI destination(const Function &f, const LowerContext &ctx) {
         api = ctx.target.get_required_device_api();
         user_assert(api != DeviceAPI::None)
             << "func " << f.name() << " is to be copied to a GPU, but target "
-            << ctx.target.to_string() << " has none: add cuda or opencl to it";
+            << ctx.target.without_implied_features().to_string()
+            << " has none: add cuda or opencl to it";
     }
     user_assert(ctx.target.supports_device_api(api))
         << "func " << f.name() << " is to be copied to " << to_string(api) << ", but target "
-        << ctx.target.to_string() << " does not have it";
+        << ctx.target.without_implied_features().to_string() << " does not have it";
     return api;
 }
 

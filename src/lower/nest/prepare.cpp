@@ -19,6 +19,7 @@
 #include "pipeline/inlined_calls.h"
 #include "pipeline/level_text.h"
 #include "support/text.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -374,7 +375,7 @@ void embed_constants(LowerContext *ctx) {
 
 std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
     auto ctx = std::make_unique<LowerContext>();
-    ctx->target = target;
+    ctx->target = with_instruction_sets(target);
     ctx->pipeline_name = source.name;
     ctx->args = source.args;
     ctx->requirements = source.requirements;

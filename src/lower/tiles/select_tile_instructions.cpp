@@ -594,7 +594,7 @@ private:
                     ctx_.target.has_feature(Target::AVX512_SapphireRapids))
             << "func " << op->name << " is stored in amx_tile, which "
             << (in_kernel_ ? "kernels do not have"
-                           : "target " + ctx_.target.to_string() +
+                           : "target " + ctx_.target.without_implied_features().to_string() +
                                  " does not have: that takes x86 with avx512_sapphirerapids");
         user_assert(op->type.bits() == 32 && !op->type.is_uint())
             << "func " << op->name << " is stored in amx_tile with elements of type "

@@ -122,6 +122,28 @@ TEST(TargetFeatures, EachIsUsedOrRefused) {
     }
 }
 
+/// The target with all that it implies gives the same code.
+TEST(TargetFeatures, InstructionSetsThatAreImpliedAreUsed) {
+    const Target target("x86-64-linux-no_runtime-avx512_sapphirerapids");
+    ImageParam a(UInt(8), 1, "a"), b(Int(8), 1, "b");
+    Func sum("sum");
+    const RDom r(0, 256, "r");
+    sum() += cast<int>(a(r)) * cast<int>(b(r));
+    sum.compute_root().update().atomic().vectorize(r, 64);
+    Func f("asked");
+    f(x) = select(target_has_feature(Target::FMA), sum(), x);
+    const auto lowered = [&](const Target &t) {
+        internal::TemporaryDirectory dir;
+        f.compile_to_lowered_stmt(dir.path() + "/f.stmt", {a, b}, Text, t);
+        return read_file(dir.path() + "/f.stmt");
+    };
+    const std::string text = lowered(target);
+    EXPECT_EQ(internal::replace_all(text, target.to_string(), ""),
+              internal::replace_all(lowered(target.with_implied_features()),
+                                    target.with_implied_features().to_string(), ""));
+    EXPECT_EQ(text.find("select"), std::string::npos);
+}
+
 TEST(TargetFeatures, WordsOfOtherMachinesAreRefused) {
     const std::vector<std::pair<std::string, std::string>> targets = {
         {"x86-64-linux-sve2", "sve2"},

@@ -7,6 +7,7 @@
 
 #include "harness/expect_error.h"
 #include "runtime/abi/target_features.h"
+#include "target/registers.h"
 
 namespace calotype {
 
@@ -154,6 +155,32 @@ TEST(Target, ImpliedFeatures) {
               Target("x86-64-linux-avx2"));
     EXPECT_EQ(Target("x86-64-linux-fma-f16c").without_implied_features(),
               Target("x86-64-linux-fma-f16c"));
+}
+
+TEST(Target, FeaturesImpliedByTheMachine) {
+    const char *implied[][2] = {
+        {"x86-64-linux-avx10_1-vector_bits_512",
+         "x86-64-linux-avx10_1-avx512_sapphirerapids-vector_bits_512"},
+        {"arm-64-osx", "arm-64-osx-armv84a"},
+        {"arm-64-linux-sve2", "arm-64-linux-arm_dot_prod-arm_fp16-sve2"},
+        {"arm-64-linux-sme2", "arm-64-linux-arm_dot_prod-arm_fp16-sme2"},
+        {"arm-64-linux-arm_fp16", "arm-64-linux-arm_fp16-armv82a"},
+        {"x86-64-linux-trace_stores", "x86-64-linux-trace_realizations-trace_stores"},
+    };
+    for (const auto &[target, whole] : implied) {
+        EXPECT_EQ(Target(target).with_implied_features(), Target(whole).with_implied_features());
+        EXPECT_EQ(Target(target).with_implied_features().without_implied_features(),
+                  Target(target));
+        EXPECT_NE(Target(target).with_implied_features(), Target(target));
+    }
+    // The width is not known, so nothing is implied; code is made for 512 bits.
+    const Target avx10("x86-64-linux-avx10_1");
+    EXPECT_EQ(avx10.with_implied_features(), avx10);
+    EXPECT_EQ(avx10.natural_lanes(8), 64);
+    EXPECT_TRUE(with_instruction_sets(avx10).has_feature(Target::AVX512_Cannonlake));
+    // Devices keep the version that is named.
+    EXPECT_EQ(with_instruction_sets(Target("x86-64-linux-avx2-cuda_capability_80")),
+              Target("x86-64-linux-avx-avx2-f16c-fma-sse41-cuda_capability_80"));
 }
 
 TEST(Target, Queries) {

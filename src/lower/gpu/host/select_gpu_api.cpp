@@ -29,7 +29,8 @@ private:
             api = default_api_;
             user_assert(api != DeviceAPI::None)
                 << "func " << func_of(op) << " is scheduled on a GPU, but target "
-                << ctx_.target.to_string() << " has none: add cuda or opencl to it";
+                << ctx_.target.without_implied_features().to_string()
+                << " has none: add cuda or opencl to it";
         }
         user_assert(api <= DeviceAPI::Vulkan)
             << "func " << func_of(op) << " is scheduled on " << to_string(api)
@@ -39,7 +40,7 @@ private:
             << to_string(outer_);
         user_assert(ctx_.target.supports_device_api(api))
             << "func " << func_of(op) << " is scheduled on " << to_string(api) << ", but target "
-            << ctx_.target.to_string() << " does not have it";
+            << ctx_.target.without_implied_features().to_string() << " does not have it";
         if (is_gpu(op->for_type)) {
             user_assert(api == DeviceAPI::CUDA || api == DeviceAPI::OpenCL)
                 << "func " << func_of(op) << " has " << to_string(op->for_type) << " loop "
