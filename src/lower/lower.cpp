@@ -9,6 +9,7 @@
 #include "lower/context.h"
 #include "lower/facts.h"
 #include "lower/link_code.h"
+#include "lower/locked_updates.h"
 #include "lower/names.h"
 #include "lower/nest/prepare.h"
 #include "pipeline/infer_arguments.h"
@@ -80,11 +81,15 @@ VerifyOptions rules_of(Facts holds, const LowerContext &ctx) {
     return rules;
 }
 
-Stmt run_custom_passes(Stmt s, const LowerContext &ctx) {
-    for (const CustomPass &pass : ctx.custom_passes) {
-        s = pass(s);
+Stmt run_custom_passes(const Stmt &s, const LowerContext &ctx) {
+    if (ctx.custom_passes.empty()) {
+        return s;
     }
-    return s;
+    Stmt result = mark_locked_updates(s, ctx);
+    for (const CustomPass &pass : ctx.custom_passes) {
+        result = pass(result);
+    }
+    return unmark_locked_updates(result);
 }
 
 /// Sets the body of the function, and what it was for people.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What passes of the user see of a pipeline.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ir/mutator.h"
+#include "lang/language.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// Counts nodes and leaves them as they are.
+class Counter : public Mutator {
+public:
+    int atomics = 0;
+    std::vector<std::string> mutexes;
+
+private:
+    using Mutator::visit;
+    Stmt visit(const Atomic *op) override {
+        atomics++;
+        if (!op->mutex_name.empty()) {
+            mutexes.push_back(op->producer_name + " " + op->mutex_name);
+        }
+        return Mutator::visit(op);
+    }
+};
+
+const Var x("x"), y("y");
+
+Counter seen_in(Func f) {
+    Counter counter;
+    f.add_custom_lowering_pass(&counter, nullptr);
+    f.compile_jit();
+    return counter;
+}
+
+/// Sums, or what each component becomes from the other one.
+Func updated(bool is_crossed) {
+    Func f("pair");
+    f(x, y) = Tuple(x, y);
+    f(x, y) = Tuple(f(x, y)[is_crossed] + x, f(x, y)[!is_crossed] + y);
+    f.compute_root().update().atomic().parallel(y);
+    Func g("sum_of_pair");
+    g(x, y) = f(x, y)[0] + f(x, y)[1];
+    return g;
+}
+
+TEST(CustomPasses, see_updates_under_a_mutex_as_atomic) {
+    const Counter counter = seen_in(updated(true));
+    EXPECT_EQ(counter.mutexes, std::vector<std::string>{"pair pair.mutex"});
+    EXPECT_EQ(counter.atomics, 1);
+    Buffer<int> result = updated(true).realize({40, 30});
+    result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + j)); });
+}
+
+TEST(CustomPasses, see_each_store_of_others) {
+    const Counter counter = seen_in(updated(false));
+    EXPECT_TRUE(counter.mutexes.empty());
+    EXPECT_EQ(counter.atomics, 2);
+}
+
+}  // namespace
+
+}  // namespace calotype
