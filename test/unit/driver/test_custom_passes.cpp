@@ -17,11 +17,19 @@ namespace {
 /// Counts nodes and leaves them as they are.
 class Counter : public Mutator {
 public:
-    int atomics = 0;
+    int divisions = 0, products = 0, atomics = 0;
     std::vector<std::string> mutexes;
 
 private:
     using Mutator::visit;
+    Expr visit(const Div *op) override {
+        divisions += op->type.is_float();
+        return Mutator::visit(op);
+    }
+    Expr visit(const Mul *op) override {
+        products += op->type.is_float();
+        return Mutator::visit(op);
+    }
     Stmt visit(const Atomic *op) override {
         atomics++;
         if (!op->mutex_name.empty()) {
@@ -33,10 +41,10 @@ private:
 
 const Var x("x"), y("y");
 
-Counter seen_in(Func f) {
+Counter seen_in(Func f, const Target &target = get_jit_target_from_environment()) {
     Counter counter;
     f.add_custom_lowering_pass(&counter, nullptr);
-    f.compile_jit();
+    f.compile_jit(target);
     return counter;
 }
 
@@ -63,6 +71,16 @@ TEST(CustomPasses, see_each_store_of_others) {
     const Counter counter = seen_in(updated(false));
     EXPECT_TRUE(counter.mutexes.empty());
     EXPECT_EQ(counter.atomics, 2);
+}
+
+TEST(CustomPasses, see_products_with_reciprocals) {
+    Func f("quotients");
+    const Expr value = cast<float>(x);
+    f(x) = value / 3.0f + value * 0.7f;
+    EXPECT_EQ(seen_in(f).products, 2);
+    EXPECT_EQ(seen_in(f).divisions, 0);
+    const Target strict = get_jit_target_from_environment().with_feature(Target::StrictFloat);
+    EXPECT_EQ(seen_in(f, strict).divisions, 1);
 }
 
 }  // namespace
