@@ -251,6 +251,9 @@ class Generator:
         """Must be defined by a generator: defines the outputs, and schedules them."""
         raise CompileError(f"generator '{self._core.name()}' has no method generate")
 
+    def __repr__(self) -> str:
+        return f"<calotype.Generator '{self._core.name()}'>"
+
     def _run_configure(self) -> None:
         self.configure()
 
@@ -352,7 +355,7 @@ def _arg_info(name: str, kind: str, types: Optional[List[_core.Type]], dimension
 
 def _set_params(core: Any, params: Any) -> None:
     if not isinstance(params, dict):
-        raise CompileError(f"generator_params is {params!r}, must be a dict")
+        raise CompileError(f"generator_params must be a dict, is {params!r}")
     for name, value in params.items():
         level = isinstance(value, _core.LoopLevel) and isinstance(core, _core._RegisteredGenerator)
         core.set_param(name, value if level else _param_text(name, value))
@@ -362,40 +365,67 @@ def _bind_inputs(core: Any, args: tuple, kwargs: Dict[str, Any]) -> Dict[str, An
     """The value of each input, by name."""
     what, names = f"generator '{core.name()}'", core.input_names()
     if len(args) > len(names):
-        raise CompileError(f"{what} has {len(names)} inputs, {len(args)} are given")
+        raise CompileError(
+            f"{what} allows at most {len(names)} positional args, but {len(args)} were specified. "
+            f"Its inputs are {', '.join(names)}"
+        )
     given = dict(zip(names, args))
     for name, value in kwargs.items():
         if name not in names:
-            raise CompileError(f"{what} has no input '{name}', it has {', '.join(names)}")
+            raise CompileError(
+                f"Unknown input '{name}' specified via keyword argument: {what} has {', '.join(names)}"
+            )
         if name in given:
-            raise CompileError(f"input '{name}' of {what} is given twice, by place and by name")
+            raise CompileError(f"Input {name} specified multiple times. It is given by place and by name to {what}")
         given[name] = value
     missing = [name for name in names if name not in given]
     if missing:
-        raise CompileError(f"input '{missing[0]}' of {what} is missing")
+        raise CompileError(
+            f"{what} requires {len(names)} args, but {len(given)} were specified. "
+            f"Missing: {', '.join(missing)}"
+        )
     return given
 
 
 def _input_value(core: Any, name: str, value: Any) -> Any:
-    if isinstance(value, (_core.Func, _core.ImageParam, _core.Param, _core.Expr)):
+    """What the C++ part takes for a value."""
+    if isinstance(value, (_core.Func, _core.ImageParam)):
         return value
-    if isinstance(value, (bool, int, float)):
-        wanted = core.input_type(name)
-        if wanted.bits() > 0:
-            return _core.Param(wanted, _core._unique_name(name), value)
-        return _core.Expr(value)
+    return _scalar_value(core, name, value) if core.is_scalar(name) else _buffer_value(core, name, value)
+
+
+def _scalar_value(core: Any, name: str, value: Any) -> Any:
+    if isinstance(value, (_core.Param, _core.Expr)):
+        return value
+    wanted = core.input_type(name)
+    try:
+        return _core.Param(wanted, _core._unique_name(name), value) if wanted.bits() > 0 else _core.Expr(value)
+    except TypeError:
+        if isinstance(value, (int, float)):
+            raise  # which says that it does not fit
+        raise _wrong_input(core, name, value) from None
+
+
+def _buffer_value(core: Any, name: str, value: Any) -> Any:
+    if isinstance(value, (_core.Param, _core.Expr, bool, int, float)):
+        raise _wrong_input(core, name, value)
     try:
         buffer = _core.Buffer(value)
     except (TypeError, ValueError) as e:
-        reason = f": {e}" if isinstance(e, ArgumentError) else ""
-        raise CompileError(
-            f"input '{name}' of generator '{core.name()}' is given {value!r}, must be a "
-            f"Func, ImageParam, Buffer, array, Param or number{reason}"
-        ) from None
+        raise _wrong_input(core, name, value, f": {e}" if isinstance(e, ArgumentError) else "") from None
     # Named so that an error of a run says which input it is.
     image = _core.ImageParam(buffer.type(), buffer.dimensions(), _core._unique_name(name))
     image.set(buffer)
     return image
+
+
+def _wrong_input(core: Any, name: str, value: Any, reason: str = "") -> CompileError:
+    wanted = "an ImageParam or Buffer argument, an array or a Func"
+    if core.is_scalar(name):
+        wanted = "a Param (or scalar literal) argument when using call, or an Expr"
+    text = " ".join(repr(value).split())
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    return CompileError(f"Input {name} requires {wanted}: generator '{core.name()}' is given {text}{reason}")
 
 
 def _outputs(core: Any, inputs: List[Any]) -> Any:

@@ -79,13 +79,17 @@ def test_errors_of_call():
     real = ct.Func("real")
     real[x, y] = ct.f32(x + y)
     wrong = {
-        "has 2 inputs, 3 are given": lambda: Brighten.call(image(), 1.0, 3),
-        "input 'gain' .*is missing": lambda: Brighten.call(image()),
-        "no input 'color'": lambda: Brighten.call(image(), color=1),
-        "is given twice": lambda: Brighten.call(image(), 1.0, gain=2.0),
-        "'image'.* takes a buffer, not a scalar": lambda: Brighten.call(3, 1.0),
-        "'image'.* must be a Func": lambda: Brighten.call("text", 1.0),
-        "must be a dict": lambda: Brighten.call(image(), 1.0, generator_params=[1]),
+        "at most 2 positional args, but 3 were specified. Its inputs are image, gain": lambda: Brighten.call(image(), 1.0, 3),
+        "'brighten' requires 2 args, but 1 were specified. Missing: gain": lambda: Brighten.call(image()),
+        "Unknown input 'color' specified via keyword argument: .* has image, gain": lambda: Brighten.call(image(), color=1),
+        "Input gain specified multiple times": lambda: Brighten.call(image(), 1.0, gain=2.0),
+        "Input image requires .* 'brighten' is given 3": lambda: Brighten.call(3, 1.0),
+        "Input image requires an ImageParam or Buffer argument, an array or a Func": lambda: Brighten.call(
+            "text", 1.0
+        ),
+        "Input gain requires .* literal.* is given 'much'": lambda: Brighten.call(image(), "much"),
+        "Input gain requires .* is given <.*Buffer": lambda: Brighten.call(image(), image()),
+        "generator_params must be a dict, is \\[1\\]": lambda: Brighten.call(image(), 1.0, generator_params=[1]),
         "'image' takes uint8, the buffer that is given has float32": lambda: Brighten.call(
             array.array("f", [0, 1]), 1.0
         ),
@@ -99,6 +103,10 @@ def test_errors_of_call():
     for text, call in wrong.items():
         with pytest.raises(ct.CompileError, match=text):
             call()
+
+
+def test_a_generator_is_shown_by_its_name():
+    assert repr(Brighten()).endswith(".Generator 'brighten'>")
 
 
 def test_generator_params_of_numpy():
@@ -471,11 +479,11 @@ message(lambda: mixers.mix.call(photo, [ones, ramp], 1 << 2000))
 CPP_PRINTS = """
 [8.0, 11.5, 16.0] [10, 16, 24]
 [8, 10] <calotype.RegisteredGenerator 'mix'> False
-input 'in' of generator 'twice' is missing
-generator 'twice' has 1 inputs, 2 are given
-generator 'twice' has no input 'inn', it has in
-input 'in' of generator 'twice' is given 'text', must be a Func, ImageParam, Buffer, array, Param or number
-input 'in' of generator 'twice' is given array([0, 0, 0], dtype='>i4'), must be a Func, ImageParam, Buffer, array, Param or number: the array has big-endian elements
+generator 'twice' requires 1 args, but 0 were specified. Missing: in
+generator 'twice' allows at most 1 positional args, but 2 were specified. Its inputs are in
+Unknown input 'inn' specified via keyword argument: generator 'twice' has in
+Input in requires an ImageParam or Buffer argument, an array or a Func: generator 'twice' is given 'text'
+Input in requires an ImageParam or Buffer argument, an array or a Func: generator 'twice' is given array([0, 0, 0], dtype='>i4'): the array has big-endian elements
 input 'in' takes int32, the buffer that is given has uint8
 input buffer in covers [0, 1] in dimension 0, must cover [0, 4]
 gain is ... (int), which does not fit in float32

@@ -80,6 +80,7 @@ void bind_generator(PythonModule &m) {
         .def("configure", [](PythonGenerator &g) { g.configure_once(); })
         .def("input_names", &PythonGenerator::input_names)
         .def("input_type", &PythonGenerator::input_type)
+        .def("is_scalar", &PythonGenerator::is_scalar)
         .def("value_of", &PythonGenerator::value_of)
         .def("outputs", &PythonGenerator::output_funcs)
         .def("build", &PythonGenerator::build)

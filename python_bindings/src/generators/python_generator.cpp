@@ -177,6 +177,15 @@ Type PythonGenerator::input_type(const std::string &name) const {
     return Type();
 }
 
+bool PythonGenerator::is_scalar(const std::string &name) const {
+    for (const InputBase *i : inputs()) {
+        if (i->io_name() == name) {
+            return i->kind() == calotype::internal::IOKind::Scalar;
+        }
+    }
+    return false;
+}
+
 nb::object PythonGenerator::value_of(const std::string &name) const {
     for (const InputBase *i : inputs()) {
         if (i->io_name() != name) {

@@ -38,6 +38,7 @@ public:
     std::vector<std::string> input_names() const;
     /// The type of a scalar input, undefined while it is open.
     Type input_type(const std::string &name) const;
+    bool is_scalar(const std::string &name) const;
     /// The Param, ImageParam or Func of an input or output; once generate() has begun.
     nb::object value_of(const std::string &name) const;
     std::vector<Func> output_funcs() const;

@@ -71,6 +71,10 @@ void bind_registered_generator(PythonModule &m) {
                  const InputBase &i = input_of(g, name);
                  return i.types_defined() ? i.io_type() : Type();
              })
+        .def("is_scalar",
+             [](const GeneratorBase &g, const std::string &name) {
+                 return input_of(g, name).kind() == calotype::internal::IOKind::Scalar;
+             })
         .def("is_array", [](const GeneratorBase &g,
                             const std::string &name) { return input_of(g, name).is_array(); })
         .def("build", [](GeneratorBase &g,
