@@ -218,9 +218,9 @@ def test_ranges():
 def test_text_of_expressions():
     x = ct.Var("x")
     assert str(x + 1) == "x + 1"
-    assert repr(x + 1) == "<calotype.Expr of type int32: x + 1>"
-    assert repr(x) == "<calotype.Var 'x'>"
-    assert repr(ct.Int(8, 4)) == "<calotype.Type int8x4>"
+    assert repr(x + 1).endswith(".Expr of type int32: x + 1>")
+    assert repr(x).endswith(".Var 'x'>")
+    assert repr(ct.Int(8, 4)).endswith(".Type int8x4>")
 
 
 def test_functions_of_numpy():

@@ -105,9 +105,9 @@ def test_targets():
     assert str(t.without_feature(ct.TargetFeature.CUDA)) == "x86-64-linux-avx2"
     assert ct.Target(str(t)) == t and ct.Target("") == ct.get_host_target()
     assert t.natural_vector_size(ct.UInt(8)) == 32
-    with pytest.raises(ct.CompileError):
+    with pytest.raises(ct.CompileError, match="'nothing' is not a known arch"):
         ct.Target("x86-64-linux-nothing")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="feature 0 of a target is 'text'"):
         ct.Target(ct.TargetOS.Linux, ct.TargetArch.X86, 64, ["text"])
 
 

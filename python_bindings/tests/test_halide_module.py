@@ -83,15 +83,101 @@ def test_text_of_objects():
         (hl.Param(hl.Int(32), "p"), "Param 'p' type int32>"),
         (hl.Pipeline(f), f"Pipeline ['{f.name()}']>"),
         (hl.GeneratorContext(hl.Target("x86-64-linux")), "GeneratorContext target(x86-64-linux)>"),
-        (hl.Expr(), "<undefined calotype.Expr>"),
+        (hl.Expr(), "<undefined halide.Expr>"),
     ):
-        assert repr(value).endswith(text)
+        assert repr(value).endswith(text) and "<halide." in repr(value).replace("undefined ", "")
+
+
+def test_text_of_objects_as_str():
+    assert str(hl.Buffer()) == "<undefined halide.Buffer>" and repr(hl.Int(32, 8)) == "<halide.Type int32x8>"
+    assert repr(hl.Var("x")) == "<halide.Var 'x'>" and str(hl.Var("x")) == "x" and str(hl.Int(32)) == "int32"
+    assert str(hl.RDom()) == "<halide.RDom RDom()>" and str(hl.ImageParam()) == "<halide.ImageParam ImageParam()>"
+
+
+def wrong_calls():
+    """What programs look for in the text of an error, and a program that meets it."""
+    f, typed, pair, twice = hl.Func("f"), hl.Func(hl.Int(32), 1, "typed"), hl.Func("pair"), hl.Func("twice")
+    f[x] = hl.u16(x)
+    pair[x] = (x, 2.5)
+    bounded, one = hl.Func("bounded"), hl.Param(hl.Int(32), "one", 1)
+    bounded[x] = x
+    bounded.bound(x, 0, 1)
+    required = hl.Pipeline(f)
+    required.add_requirement(one > 1, "one is", one)
+
+    def update_twice():
+        update = twice[x]
+        update += 1
+        twice[x] = update
+        twice[x] = update
+
+    def add_to_update():
+        update = hl.Func("new")[x]
+        update += 1
+        update += 1
+
+    def use_elsewhere():
+        update = hl.Func("new")[x]
+        update += 1
+        hl.Func("other")[x] = update
+
+    def define(func, *args):
+        func[args[:-1]] = args[-1]
+
+    return {
+        r"f\S* has type uint16 but .* passed in is uint8": lambda: f.realize(hl.Buffer(hl.UInt(8), [2])),
+        r"in x \(from 0 to 0\) do not cover .* \(from 0 to 9\)": lambda: bounded.realize([10]),
+        "it is undefined": lambda: hl.Func().types(),
+        'Can\'t call Func "g.*" because it has not yet been defined': lambda: define(f, x, hl.Func("g")[x]),
+        "it returns a Tuple": lambda: pair.type(),
+        "to have exactly 1 dimensions, but is defined with 2": lambda: define(typed, x, y, x),
+        "values of type int32 but is defined with values of type int16": lambda: define(typed, x, hl.i16(x)),
+        "Implicit cast from float32 to int": lambda: f[x / 2.0],
+        r"Requirement Failed: \(false\) one is 1": lambda: required.realize([2]),
+        "define an update when a pure definition already exists": update_twice,
+        r"type\(s\) for \+=: 'halide.halide_._UnevaluatedFuncRefExpr' and 'int'": add_to_update,
+        "to define an update at a different location": use_elsewhere,
+        "do not have a matching type: float32 and int32": lambda: hl.select(x > 0, (hl.f32(x), x), (x, x)),
+        r"Expected Tuple but got Expr: \(\(x \+ y\) < 100\)": lambda: hl.select(
+            (x < 1, y < 1), (x, y), x + y < 100, (x, y), (y, x)
+        ),
+        "requires all Tuples to have identical sizes": lambda: hl.select(x > 0, (x, y), (x, y, x)),
+        "described has no GeneratorParam named ofset": lambda: Described({"ofset": 1}),
+    }
+
+
+@pytest.mark.parametrize("words", wrong_calls())
+def test_words_that_programs_look_for_in_errors(words):
+    with pytest.raises(hl.HalideError, match=f"(?s).+\nError: .*{words}"):
+        wrong_calls()[words]()
+
+
+def test_an_update_without_a_value_is_a_type_error():
+    for use in (lambda u: u.__iadd__(1), lambda u: u.__imul__(x), lambda u: u + 1):
+        with pytest.raises(TypeError, match="unsupported operand.*has no value until it is assigned"):
+            use(hl.Func("new")[x].__iadd__(1))
+    f = hl.Func("f")
+    f[x] = x
+    update = f[x]
+    update += 1
+    update += 1
+    f[x] = update
+    assert list(f.realize([3])) == [2, 3, 4]
+
+
+@pytest.mark.parametrize("features, which", [(["avx"], "feature 0 of a target is 'avx'"), ("avx", "are one text")])
+def test_features_of_a_target_that_are_none(features, which):
+    with pytest.raises(TypeError, match=f"incompatible constructor arguments: .*{which}"):
+        hl.Target(hl.TargetOS.Linux, hl.TargetArch.X86, 64, features)
+    for rest in ((), (hl.TargetProcessorTune.TuneGeneric,)):
+        t = hl.Target(hl.TargetOS.Linux, hl.TargetArch.X86, 64, *rest, [hl.TargetFeature.AVX])
+        assert t.has_feature(hl.TargetFeature.AVX)
 
 
 @pytest.mark.parametrize("pair", [(0, 3), [0, 3]])
 def test_a_range_is_a_pair(pair):
     assert len(list(hl.RDom([hl.Range(*pair)]))) == 1 and len(list(hl.RDom([pair]))) == 1
-    assert repr(hl.Range(tuple(pair))) == "<calotype.Range min: 0, extent: 3>"
+    assert repr(hl.Range(tuple(pair))) == "<halide.Range min: 0, extent: 3>"
 
 
 def test_arguments_and_stages_are_made_of_what_they_stand_for():

@@ -11,6 +11,7 @@ from .._language import __all__ as _names
 from . import imageio
 from .._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind  # noqa: F401
 from ._members import InputBuffer, InputScalar, OutputBuffer, OutputScalar  # noqa: F401
+from ._texts import change_texts
 
 
 class Tuple(tuple):
@@ -39,6 +40,8 @@ def min(*args: Any) -> _core.Expr:
 # Python has no syntax for the name that Halide's module gives this member.
 setattr(_core.DeviceAPI, "None", _core.DeviceAPI.None_)
 _core.DeviceAPI._member_map_["None"] = _core.DeviceAPI.None_
+
+change_texts()
 
 __all__ = [*_names, "ArgInfo", "ArgInfoDirection", "ArgInfoKind", "HalideError", "Tuple", "imageio"]
 

@@ -177,9 +177,14 @@ void bind_dimension(PythonModule &m) {
         .def("max", [](const Dim &d) { return d.now().max(); })
         .def("extent", [](const Dim &d) { return d.now().extent(); })
         .def("stride", [](const Dim &d) { return d.now().stride(); })
+        .def("__repr__",
+             [](const Dim &d) {
+                 return "<calotype.BufferDimension min: " + std::to_string(d.now().min()) +
+                        ", extent: " + std::to_string(d.now().extent()) +
+                        ", stride: " + std::to_string(d.now().stride()) + ">";
+             })
         .def("__iter__", [](const Dim &d) {
-            const auto range = nb::module_::import_("builtins").attr("range");
-            return nb::iter(range(d.now().min(), int64_t(d.now().max()) + 1));
+            return nb::iter(builtin("range")(d.now().min(), int64_t(d.now().max()) + 1));
         });
 }
 

@@ -88,10 +88,43 @@ int checked_index(const FuncRef &ref, int i) {
     return index;
 }
 
+std::string has_no_value(const FuncRef &ref) {
+    return "the update that defines func " + ref.function().name() +
+           " has no value until it is assigned";
+}
+
+// (f[x] += 1) += 1: of what is an Expr by now.
+void bind_second_update(PythonClass<PendingUpdate> &c, UpdateOp op, const char *in_place,
+                        const char *operation) {
+    c.def(
+        in_place,
+        [op, operation](const PendingUpdate &update, nb::object value) {
+            if (!is_defined(update.ref)) {
+                throw ArrayError(std::string("unsupported operand type(s) for ") + symbol_of(op) +
+                                 ": 'PendingUpdate' and '" + nb::type_name(value.type()).c_str() +
+                                 "': " + has_no_value(update.ref));
+            }
+            return nb::object(nb::cast(update.as_expr()).attr(operation)(value));
+        },
+        "value"_a, nb::is_operator());
+}
+
+void bind_pending_update(PythonModule &m) {
+    PythonClass<PendingUpdate> c(m, "PendingUpdate",
+                                 "What f[x] += e yields before it is assigned.");
+    add_operators(c);
+    bind_second_update(c, UpdateOp::Add, "__iadd__", "__add__");
+    bind_second_update(c, UpdateOp::Sub, "__isub__", "__sub__");
+    bind_second_update(c, UpdateOp::Mul, "__imul__", "__mul__");
+    bind_second_update(c, UpdateOp::Div, "__itruediv__", "__truediv__");
+}
+
 void bind_element(PythonModule &m) {
     PythonClass<FuncTupleElementRef> c(m, "FuncTupleElementRef",
                                        "One value of a Func of several: f[x, y][1].");
-    c.def("index", &FuncTupleElementRef::index);
+    c.def("index", &FuncTupleElementRef::index).def("__repr__", [](const FuncTupleElementRef &r) {
+        return "<calotype.FuncTupleElementRef " + internal::to_string(Expr(r)) + ">";
+    });
     add_operators(c);
 }
 
@@ -99,9 +132,7 @@ void bind_element(PythonModule &m) {
 
 Expr PendingUpdate::as_expr() const {
     if (!is_defined(ref)) {
-        const std::string text = "unsupported operand: the update that defines func " +
-                                 ref.function().name() + " has no value until it is assigned";
-        throw nb::type_error(text.c_str());
+        throw ArrayError("unsupported operand: " + has_no_value(ref));
     }
     user_assert(values.size() == 1)
         << "an update of func " << ref.function().name() << " is used as an expression";
@@ -149,9 +180,7 @@ void assign(const Func &f, nb::handle coordinates, nb::handle value) {
 }
 
 void bind_func_ref(PythonModule &m) {
-    PythonClass<PendingUpdate> pending(m, "PendingUpdate",
-                                       "What f[x] += e yields before it is assigned.");
-    add_operators(pending);
+    bind_pending_update(m);
     bind_element(m);
     PythonClass<FuncRef> c(m, "FuncRef", "A Func at coordinates: f[x, y].");
     add_operators(c);

@@ -63,7 +63,12 @@ void bind_dimension(PythonModule &m) {
                 return d.set_estimate(min.get(), extent.get());
             },
             "min"_a, "extent"_a)
-        .def("dim", &Dimension::dim, "dimension"_a);
+        .def("dim", &Dimension::dim, "dimension"_a)
+        .def("__repr__", [](const Dimension &d) {
+            return "<calotype.Dimension min: " + internal::to_string(d.min()) +
+                   ", extent: " + internal::to_string(d.extent()) +
+                   ", stride: " + internal::to_string(d.stride()) + ">";
+        });
 }
 
 using ImageClass = PythonClass<OutputImageParam>;

@@ -68,6 +68,28 @@ Target to_target(const std::string &text) {
     return text.empty() ? get_host_target() : Target(text);
 }
 
+// Lists of features are looked at here and not before, so that an error says which of them is none.
+using FeatureList = nb::typed<nb::sequence, Target::Feature>;
+
+Features to_features(const FeatureList &list) {
+    if (PyUnicode_Check(list.ptr()) || PyBytes_Check(list.ptr())) {
+        throw nb::type_error("incompatible constructor arguments: the features of a target are one "
+                             "text, must be a list of TargetFeature");
+    }
+    Features features;
+    for (nb::handle item : nb::iter(list)) {
+        Target::Feature feature{};
+        if (!nb::try_cast(item, feature, false)) {
+            const std::string text = "incompatible constructor arguments: feature " +
+                                     std::to_string(features.size()) + " of a target is " +
+                                     describe(nb::borrow(item)) + ", must be a TargetFeature";
+            throw nb::type_error(text.c_str());
+        }
+        features.push_back(feature);
+    }
+    return features;
+}
+
 void bind_target(PythonModule &m) {
     PythonClass<Target> c(m, "Target", "The machine and the conditions that code is compiled for.");
     c.def(nb::init<>())
@@ -75,11 +97,20 @@ void bind_target(PythonModule &m) {
             "__init__", [](Target *t, const std::string &text) { new (t) Target(to_target(text)); },
             "target"_a)
         .def(nb::init<Target::OS, Target::Arch, int>(), "os"_a, "arch"_a, "bits"_a)
-        .def(nb::init<Target::OS, Target::Arch, int, const Features &>(), "os"_a, "arch"_a,
-             "bits"_a, "features"_a)
-        .def(nb::init<Target::OS, Target::Arch, int, Target::Processor, const Features &, int>(),
-             "os"_a, "arch"_a, "bits"_a, "processor"_a, "features"_a = Features(),
-             "vector_bits"_a = 0)
+        .def(
+            "__init__",
+            [](Target *t, Target::OS os, Target::Arch arch, int bits, const FeatureList &features) {
+                new (t) Target(os, arch, bits, to_features(features));
+            },
+            "os"_a, "arch"_a, "bits"_a, "features"_a)
+        .def(
+            "__init__",
+            [](Target *t, Target::OS os, Target::Arch arch, int bits, Target::Processor processor,
+               const FeatureList &features, int vector_bits) {
+                new (t) Target(os, arch, bits, processor, to_features(features), vector_bits);
+            },
+            "os"_a, "arch"_a, "bits"_a, "processor"_a, "features"_a = nb::tuple(),
+            "vector_bits"_a = 0)
         .def_rw("os", &Target::os)
         .def_rw("arch", &Target::arch)
         .def_rw("bits", &Target::bits)

@@ -10,6 +10,7 @@ void bind_stage(PythonModule &m) {
     c.def(
          "__init__", [](Stage *s, const Func &f) { new (s) Stage(f); }, "func"_a)
         .def("name", &Stage::name)
+        .def("__repr__", [](const Stage &s) { return "<calotype.Stage '" + s.name() + "'>"; })
         .def("dump_argument_list", &Stage::dump_argument_list)
         .def("unscheduled", &Stage::unscheduled, same_object)
         .def("stage_index", &Stage::stage_index)
