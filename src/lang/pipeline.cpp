@@ -31,6 +31,14 @@ void add_output(PipelineContents &contents, const Func &f) {
     contents.outputs.push_back(f.function());
 }
 
+void check_types(const std::vector<Argument> &args) {
+    for (const Argument &a : args) {
+        user_assert(a.type.is_scalar() && a.type.bits() > 0)
+            << "argument " << a.name << " of a pipeline has type " << a.type
+            << ", must have one of one lane and at least one bit";
+    }
+}
+
 }  // namespace
 
 PipelineContents::~PipelineContents() {
@@ -171,6 +179,7 @@ void Pipeline::invalidate_cache() {
 
 PipelineSource Pipeline::source(const std::string &name, const std::vector<Argument> &args) const {
     internal::check_characters("function", name);
+    check_types(args);
     const PipelineContents &c = checked();
     PipelineSource source;
     source.name = name;

@@ -21,6 +21,7 @@ DefinitionCheck::DefinitionCheck(std::string func, std::string what,
 }
 
 void DefinitionCheck::visit(const Variable *op) {
+    check_has_values(what_, op->type);
     if (!op->symbol.defined()) {
         user_assert(bound_.contains(op->name))
             << what_ << " uses variable " << op->name << ", which is none of its arguments";
@@ -44,7 +45,13 @@ void DefinitionCheck::visit(const Let *op) {
     (*this)(op->body);
 }
 
+void DefinitionCheck::visit(const Cast *op) {
+    check_has_values(what_, op->type);
+    GraphVisitor::visit(op);
+}
+
 void DefinitionCheck::visit(const Call *op) {
+    check_has_values(what_, op->type);
     GraphVisitor::visit(op);
     if (op->call_type != CallKind::Func) {
         return;
@@ -138,6 +145,14 @@ bool agree(const Conditions &a, const Conditions &b) {
 }
 
 }  // namespace
+
+void check_has_values(const std::string &what, const Type &t) {
+    const int bits = t.bits();
+    const bool is_float_size = bits == 16 || (!t.is_bfloat() && (bits == 32 || bits == 64));
+    user_assert(t.is_float() ? is_float_size : !t.is_int_or_uint() || (bits >= 1 && bits <= 64))
+        << what << " has a part of type " << t
+        << ", of which there are no values: integers have 1 to 64 bits, floats 16, 32 or 64";
+}
 
 void check_calls_of_self(const std::string &what, const std::string &func,
                          const std::vector<std::string> &pure_args, const std::vector<Expr> &args,

@@ -14,7 +14,7 @@ namespace calotype::internal {
 
 /// Apply it to each expression of one definition; a CompileError that begins with `what` if an
 /// expression names a variable other than `pure_args`, RVars and parameters, or RVars of two
-/// domains.
+/// domains, or has a type that no values have.
 class DefinitionCheck : public GraphVisitor {
 public:
     DefinitionCheck(std::string func, std::string what, const std::vector<std::string> &pure_args,
@@ -41,6 +41,7 @@ private:
     void visit(const Variable *op) override;
     void visit(const Let *op) override;
     void visit(const Call *op) override;
+    void visit(const Cast *op) override;
 
     std::string func_, what_;
     Scope<> bound_;
@@ -49,6 +50,9 @@ private:
     bool calls_self_ = false;
     std::vector<IntrusivePtr<FunctionContents>> called_;
 };
+
+/// A CompileError that begins with `what` if there are no values of the type, such as a float of 24 bits.
+void check_has_values(const std::string &what, const Type &t);
 
 /// A CompileError that begins with `what` if an update f(..., x, ...) = ... of pure Var x calls f
 /// with anything else in x's place: iterations of x would depend on each other.

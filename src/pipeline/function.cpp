@@ -321,6 +321,12 @@ void Function::define_extern(const std::string &function_name,
         << "the extern definition of func " << name() << " has no function name";
     check_characters("extern function", function_name);
     user_assert(!types.empty()) << "the extern definition of func " << name() << " has no types";
+    for (const Type &t : types) {
+        user_assert(t.is_scalar() && t.bits() > 0)
+            << "the extern definition of func " << name() << " has a value of type " << t
+            << ", must be a type of one lane and at least one bit";
+        check_has_values("the extern definition of func " + name(), t);
+    }
     check_args_distinct(name(), dims);
     check_against_declaration(*this, dims.size(), types);
     for (size_t i = 0; i < args.size(); i++) {

@@ -53,6 +53,32 @@ TEST(Definitions, unknown_variable) {
                       "arguments");
 }
 
+TEST(Definitions, types_without_values) {
+    Func f("of_float24"), g("of_float24_image"), stage("extern_types");
+    EXPECT_COMPILE_ERROR(f(x) = cast(Float(24), x) > 0,
+                         "definition of func of_float24 has a part of type float24, of which there "
+                         "are no values: integers have 1 to 64 bits, floats 16, 32 or 64");
+    EXPECT_COMPILE_ERROR(g(x) = cast<int>(ImageParam(BFloat(32), 1, "of_bfloat32")(x)),
+                         "definition of func of_bfloat32_im has a part of type bfloat32, of which "
+                         "there are no values: integers have 1 to 64 bits, floats 16, 32 or 64");
+    EXPECT_COMPILE_ERROR(stage.define_extern("c_function", {}, Float(8), 1),
+                         "the extern definition of func extern_types has a part of type float8, of "
+                         "which there are no values: integers have 1 to 64 bits, floats 16, 32 or "
+                         "64");
+    EXPECT_COMPILE_ERROR(stage.define_extern("c_function", {}, Int(32, 4), 1),
+                         "the extern definition of func extern_types has a value of type int32x4, "
+                         "must be a type of one lane and at least one bit");
+}
+
+TEST(Definitions, argument_of_vectors) {
+    Func f("of_vector_argument");
+    f(x) = x;
+    const Argument a("lanes", Argument::InputScalar, Int(32, 4), 0, ArgumentEstimates());
+    EXPECT_COMPILE_ERROR(Pipeline(f).source("f", {a}),
+                         "argument lanes of a pipeline has type int32x4, must have one of one lane "
+                         "and at least one bit");
+}
+
 TEST(Definitions, implicit_variable_without_placeholder) {
     Func f("implicit_inner"), g("implicit_outer");
     f(x) = x;
