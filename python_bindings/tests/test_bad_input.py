@@ -523,6 +523,28 @@ def test_results_whose_elements_share_memory(copy):
     copy(shared + 1, out)
     assert out.sum() == 16
     copy(np.lib.stride_tricks.as_strided(row, (1, 4), (0, 1)), out[:1])
+    # Without elements none are in one place.
+    f = ct.Func("f")
+    f[x, y] = ct.u8(x + y)
+    f.realize(np.lib.stride_tricks.as_strided(row, (3, 0), (0, 1)))
+
+
+def test_types_that_buffers_and_arguments_cannot_have():
+    f = ct.Func("f")
+    f[x] = x
+    for t in (ct.Int(32, 4), ct.Type()):
+        with pytest.raises(ct.CompileError, match=f"the extern definition of func .* has a value of type {t}"):
+            ct.Func().define_extern("fill_it", [], t, 1)
+        argument = ct.Argument("lanes", ct.ArgumentKind.InputScalar, t, 0, ct.ArgumentEstimates())
+        with pytest.raises(ct.CompileError, match=f"argument lanes of a pipeline has type {t}"):
+            f.compile_to_callable([argument])
+
+
+def test_elements_that_are_none():
+    b = ct.Buffer(ct.UInt(8), [3], "b")
+    for name, what in (("fill", "fill of"), ("all_equal", "all_equal of")):
+        with pytest.raises(ct.ArgumentError, match=f"{what} buffer b is None .NoneType., must be a number"):
+            getattr(b, name)(None)
 
 
 def test_undefined_objects_are_refused_by_all_their_members():
@@ -681,7 +703,7 @@ def test_printed_bytes_that_are_no_text(capsys):
     assert capsys.readouterr().out == "0 \\xff\n"
 
 
-@pytest.mark.parametrize("ndim", ["none", 1.5, None, 1 << 200])
+@pytest.mark.parametrize("ndim", ["none", 1.5, None, 1 << 200, 0])
 def test_objects_that_look_like_numbers(ndim):
     class Number:
         dtype, item = "uint8", 3
@@ -691,7 +713,8 @@ def test_objects_that_look_like_numbers(ndim):
 
     f = ct.Func("f")
     for use in (lambda: x + Number(), lambda: ct.sqrt(Number()), lambda: f[Number()], lambda: ct.Expr(Number())):
-        with pytest.raises((TypeError, ct.CompileError)):
+        text = "unsupported operand|incompatible function arg|is no coordinate|is no expression"
+        with pytest.raises((TypeError, ct.CompileError), match=text):
             use()
 
 

@@ -123,6 +123,20 @@ def test_a_result_overwrites_what_the_host_wrote():
     assert doubled(b) == [14 * i for i in range(8)]
 
 
+def test_a_part_of_what_is_newer_on_its_device_is_not_filled():
+    f = ct.Func("ramp")
+    f[x] = x * 7
+    f.gpu_tile(x, xi, 4)
+    b = ct.Buffer(ct.Int(32), [8])
+    f.realize(b, opencl)
+    part = b.cropped(0, 2, 3)
+    with pytest.raises(ct.CompileError, match="part of one that is newer on its device: call copy_to_host"):
+        part.fill(1)
+    assert b.copy_to_host() == 0 and part.copy_to_host() == 0
+    part.fill(1)
+    assert list(b) == [0, 7, 1, 1, 1, 35, 42, 49]
+
+
 def test_copies_give_the_status_that_programs_compare_with_zero():
     b = by_elements()
     assert b.copy_to_host() == 0

@@ -230,6 +230,10 @@ void check_dimension(const Buffer<> &b, int d) {
         << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, there is no " << d;
 }
 
+nb::object builtin(const char *name) {
+    return nb::borrow<nb::dict>(PyEval_GetBuiltins())[name];
+}
+
 bool is_buffer_like(nb::handle h) {
     return nb::isinstance<Buffer<>>(h) || is_array_like(h.ptr());
 }

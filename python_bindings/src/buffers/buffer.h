@@ -33,6 +33,8 @@ Buffer<> with_memory(Buffer<> b);
 /// What a copy between host and device answered, as an exception if it failed.
 int check_device_status(int status, const char *what);
 void check_dimension(const Buffer<> &b, int d);
+/// A function of Python's own, also while the interpreter ends and nothing can be imported.
+nb::object builtin(const char *name);
 
 void bind_buffer_shape(PythonClass<Buffer<>> &c);
 void bind_buffer_elements(PythonClass<Buffer<>> &c);

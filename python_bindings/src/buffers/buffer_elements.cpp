@@ -87,10 +87,8 @@ nb::object iterate(nb::handle self) {
                               " dimensions, must have 1 to be iterated over: take its numpy_view()")
                                  .c_str());
     }
-    const nb::module_ builtins = nb::module_::import_("builtins");
     const int64_t min = b.dim(0).min();
-    return builtins.attr("map")(self.attr("__getitem__"),
-                                builtins.attr("range")(min, min + b.dim(0).extent()));
+    return builtin("map")(self.attr("__getitem__"), builtin("range")(min, min + b.dim(0).extent()));
 }
 
 void set_item(const Buffer<> &b, nb::object key, nb::object value) {
@@ -133,6 +131,11 @@ auto with_integers(const Buffer<> &b, F f) {
 void fill(const Buffer<> &b, nb::object value) {
     check_writable(b, "fill");
     user_assert(b.raw_buffer()->host) << "buffer " << b.name() << " has no memory";
+    // The rest of what it is a part of is newer there, and would take the place of what is written.
+    user_assert(!b.device_dirty() ||
+                b.shared_storage().device_ownership() != Runtime::BufferDeviceOwnership::Cropped)
+        << "buffer " << b.name()
+        << " is a part of one that is newer on its device: call copy_to_host() of both first";
     const uint64_t bits = scalar_bits(value, b.type(), "fill of buffer " + b.name());
     b.raw_buffer()->set_device_dirty(false);
     ReleasedGil without_gil;
@@ -202,8 +205,8 @@ void bind_buffer_elements(PythonClass<Buffer<>> &c) {
         .def("__iter__", &iterate, "The elements of a Buffer of one dimension.",
              nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
         .def("__setitem__", &set_item, "coords"_a.none(), "value"_a.none())
-        .def("fill", &fill, "value"_a)
-        .def("all_equal", &all_equal, "value"_a)
+        .def("fill", &fill, "value"_a.none())
+        .def("all_equal", &all_equal, "value"_a.none())
         .def("for_each_element", &for_each_element, "f"_a)
         .def("copy", &copy, "New memory with the same elements.")
         .def("copy_from", &copy_from, "src"_a);

@@ -22,7 +22,7 @@ bool is_typed_number(nb::handle h) {
         PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || h.is_none()) {
         return false;
     }
-    if (!has(h, "dtype") || !has(h, "item")) {
+    if (!has(h, "dtype") || !has(h, "item") || !is_type_like(h.attr("dtype"))) {
         return false;
     }
     const nb::object ndim = nb::steal(PyObject_GetAttrString(h.ptr(), "ndim"));
