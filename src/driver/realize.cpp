@@ -18,7 +18,7 @@ using internal::JitRun;
 using internal::JitState;
 
 // The value or the buffer that an input has now. The buffer stays as long as this does, even if another
-// thread sets another one.
+// thread sets another one, and the memory that it has in a call even if another deallocates it.
 struct InputNow {
     const void *address;
     BufferStoragePtr buffer;
@@ -35,7 +35,10 @@ public:
     }
     void add(const InputNow &input) {
         add(input.address);
-        kept_.push_back(input.buffer);
+        if (input.buffer.defined()) {
+            kept_.push_back(input.buffer);
+            memory_.push_back(static_cast<const RuntimeBufferStorage &>(*input.buffer).buffer);
+        }
     }
     int call(const internal::JitCode &code) const {
         internal_assert(argv_.size() == code.args.size())
@@ -47,6 +50,7 @@ private:
     void *context_;
     std::vector<const void *> argv_;
     std::vector<BufferStoragePtr> kept_;
+    std::vector<Runtime::Buffer<>> memory_;
 };
 
 InputNow input_now(const InferredArgument &input) {

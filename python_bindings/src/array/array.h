@@ -87,6 +87,10 @@ public:
     }
     /// "the host", "CUDA device 1", "memory of device type 7"
     std::string place() const;
+    /// The object of Python that keeps the memory; null if what does is not known to Python.
+    PyObject *keeper() const {
+        return view_.obj ? view_.obj : owner_;
+    }
     /// The shape as a buffer has it: with `reverse`, the last dimension of the array first.
     void copy_shape(calotype_dimension_t *to, bool reverse) const;
 

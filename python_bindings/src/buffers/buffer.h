@@ -41,7 +41,7 @@ void bind_buffer_elements(PythonClass<Buffer<>> &c);
 void bind_buffer_arrays(PythonClass<Buffer<>> &c);
 void bind_buffer_dlpack(PythonClass<Buffer<>> &c);
 void bind_buffer_state(PythonClass<Buffer<>> &c);
-/// The slots of the buffer protocol.
+/// The slots of the buffer protocol and of the garbage collector.
 PyType_Slot *buffer_slots();
 
 }  // namespace calotype::python

@@ -73,6 +73,32 @@ const HeldArray *held_by(const Buffer<> &b) {
     return a && a->deallocate == &HeldArray::end ? reinterpret_cast<const HeldArray *>(a) : nullptr;
 }
 
+// ---- for the garbage collector ----
+
+// The array, if the Buffer of that object is all that keeps it. What shares its memory, a pipeline or
+// a run, has its part in the counts.
+PyObject *array_kept_alone(PyObject *self) {
+    const Buffer<> *b = nb::inst_ready(self) ? nb::inst_ptr<Buffer<>>(self) : nullptr;
+    if (!b || !b->defined() || !b->image()->is_unique() || !b->image()->buffer->is_unique()) {
+        return nullptr;
+    }
+    const HeldArray *held = held_by(*b);
+    return held && held->header.ref_count == 1 ? held->array.keeper() : nullptr;
+}
+
+int traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(array_kept_alone(self));
+    return 0;
+}
+
+int clear(PyObject *self) {
+    if (array_kept_alone(self)) {
+        *nb::inst_ptr<Buffer<>>(self) = Buffer<>();
+    }
+    return 0;
+}
+
 // ---- Buffers as arrays ----
 
 // What a view of a Buffer needs for as long as it is there, numpy's dimension order.
@@ -306,6 +332,8 @@ PyType_Slot *buffer_slots() {
     static PyType_Slot slots[] = {
         {Py_bf_getbuffer, reinterpret_cast<void *>(get_buffer)},
         {Py_bf_releasebuffer, reinterpret_cast<void *>(release_buffer)},
+        {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+        {Py_tp_clear, reinterpret_cast<void *>(clear)},
         {0, nullptr},
     };
     return slots;

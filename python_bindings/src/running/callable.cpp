@@ -63,12 +63,34 @@ RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
     return {b.raw_buffer(), cuda_device_of_array(b)};
 }
 
+// Their memory stays for as long as this, also if another thread deallocates a Buffer.
+using KeptMemory = std::vector<Runtime::Buffer<>>;
+
+void keep_memory(PyObject *object, KeptMemory &kept) {
+    if (is_buffer(object) && instance<Buffer<>>(object).defined()) {
+        kept.push_back(instance<Buffer<>>(object).shared_storage());
+    }
+}
+
+KeptMemory memory_of(PyObject *args, PyObject *keywords) {
+    KeptMemory kept;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(args); i++) {
+        keep_memory(PyTuple_GetItem(args, i), kept);
+    }
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &key, &value);) {
+        keep_memory(value, kept);
+    }
+    return kept;
+}
+
 PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
     try {
         const PythonCallable &c = instance<PythonCallable>(self);
         PythonContext context;
         const void *argv[CallArguments::max_arguments + 1];
         CallArguments arguments(*c.signature, c.callee);
+        const KeptMemory kept = memory_of(args, keywords);
         run_python([&] { arguments.convert(args, keywords, find_buffer, argv + 1); });
         context.run([&] {
             arguments.begin();

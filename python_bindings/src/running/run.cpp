@@ -16,6 +16,7 @@ namespace {
 struct Outputs {
     std::vector<Buffer<>> buffers;
     std::vector<Buffer<>> of_arrays;
+    std::vector<Runtime::Buffer<>> kept;  ///< their memory, also if another thread deallocates one
 
     explicit Outputs(nb::handle h) {
         if (is_buffer_like(h)) {
@@ -43,6 +44,7 @@ private:
                 << ", its elements share memory: a result must have each in a place of its own";
         }
         buffers.push_back(b);
+        kept.push_back(b.shared_storage());
         if (!nb::isinstance<Buffer<>>(h)) {
             of_arrays.push_back(b);
         }
