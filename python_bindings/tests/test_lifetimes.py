@@ -239,7 +239,7 @@ def test_memory_that_a_call_uses_cannot_be_resized():
     f[x] = image[x]
     data = bytearray(8)
     held = ct.Buffer(data)
-    with pytest.raises(BufferError):
+    with pytest.raises(BufferError, match="object cannot be re-sized"):
         data.append(1)
     del held
     data.append(1)
@@ -374,6 +374,79 @@ def test_what_an_index_changes_is_looked_at_afterwards():
         b[1, Slicing()] = 3
 
 
+def test_arrays_and_buffers_that_refer_to_each_other_are_freed():
+    np = pytest.importorskip("numpy")
+
+    class Named(np.ndarray):
+        pass
+
+    class OwnBuffer(ct.Buffer):
+        pass
+
+    def cycle(cls):
+        array = np.arange(4, dtype=np.int32).view(Named)
+        array.buffer = cls(array)
+        if cls is OwnBuffer:
+            array.buffer.me = array.buffer
+        return array.buffer, weakref.ref(array)
+
+    for cls in (ct.Buffer, OwnBuffer):
+        gc.collect()
+        buffer, array = cycle(cls)
+        view, image = buffer.numpy_view(), ct.ImageParam(ct.Int(32), 1)
+        del buffer
+        gc.collect()
+        assert array() is not None and list(view) == [0, 1, 2, 3]
+        image.set(array().buffer)
+        del view
+        gc.collect()
+        assert array() is not None
+        del image
+        gc.collect()
+        assert array() is None
+
+
+def test_pipelines_run_while_the_interpreter_ends():
+    out = run(f"""{PIPELINE}
+f = ct.Func()
+f[x] = x
+f.realize([2])
+class Last:
+    def __del__(self):
+        b = f.realize([3])
+        print(list(b), list(b.dim(0)), b.fill(7), b[1])
+last = Last()
+""")
+    assert out == "[0, 1, 2] [0, 1, 2] None 7\n"
+
+
+@pytest.mark.parametrize("call", ["callable(inputs, out)", "image.set(inputs); f.realize(out)"])
+def test_memory_stays_while_another_thread_deallocates_it(call):
+    out = run(f"""{PIPELINE}
+f = ct.Func()
+r = ct.RDom([(0, 200)])
+f[x, y] = image[x, y]
+f[x, y] += image[x, y] * r
+callable = f.compile_to_callable([image])
+for i in range(4):
+    inputs, out = (ct.Buffer(ct.Float(32), [1000, 1000]) for _ in range(2))
+    inputs.fill(1)
+    def deallocate():
+        time.sleep(0.01)
+        inputs.deallocate()
+        out.deallocate()
+    other = threading.Thread(target=deallocate)
+    other.start()
+    try:
+        {call}
+    except ct.Error:
+        pass  # it was deallocated before the call
+    other.join()
+print("done")
+""")
+    assert out == "done\n"
+
+
 def test_other_interpreters_are_refused():
     out = run(
         "import importlib, sys\n"
@@ -400,3 +473,28 @@ def test_other_interpreters_are_refused():
     lines = out.splitlines()
     refused = [i for i in lines if "main interpreter alone" in i or "subinterpreters" in i]
     assert len(refused) == 4 and [i for i in lines if i not in refused] == ["2", "3"]
+
+
+def test_arrays_that_pipelines_had_are_freed(tmp_path):
+    np = pytest.importorskip("numpy")
+
+    class Named(np.ndarray):
+        pass
+
+    def array_of(use):
+        array = np.arange(4, dtype=np.int32).view(Named)
+        image, f, x = ct.ImageParam(ct.Int(32), 1), ct.Func(), ct.Var()
+        source = image if use != "constant" else ct.Buffer(array)
+        f[x] = source[x] + 1
+        if use in ("run", "written"):
+            image.set(array)
+        if use == "written":
+            f.compile_to_file(tmp_path / "f", [image])
+        else:
+            assert list(f.realize([4])) == [1, 2, 3, 4]
+        return weakref.ref(array)
+
+    for use in ("run", "written", "constant"):
+        array = array_of(use)
+        gc.collect()
+        assert array() is None, use

@@ -11,6 +11,7 @@
 #include "driver/jit_runtime.h"
 #include "driver/pipeline_state.h"
 #include "ir/conventions/names.h"
+#include "ir/mutator.h"
 #include "ir/printer.h"
 #include "lower/lower.h"
 #include "support/compiling.h"
@@ -93,9 +94,63 @@ std::string object_of(const LoweredModule &module, const CompileJob &job) {
     return CompiledModule(module, job.target, device_codes).object();
 }
 
+// Takes the declarations out of lowered code, which says by names what they are: a Parameter has the
+// buffer that it is set to, and an Image its elements, which are among the module's buffers by then.
+class ForgetDeclarations : public Mutator {
+private:
+    using Mutator::visit;
+    static bool has_one(const SymbolPtr &symbol) {
+        return symbol.defined() && symbol->kind != SymbolKind::Linkable;
+    }
+    Expr visit(const Variable *op) override {
+        return has_one(op->symbol) ? Variable::make(op->type, op->name) : Mutator::visit(op);
+    }
+    Expr visit(const Load *op) override {
+        return has_one(op->symbol)
+                   ? Load::make(op->type, op->name, mutate(op->index), mutate(op->predicate),
+                                op->alignment, nullptr, op->is_streaming)
+                   : Mutator::visit(op);
+    }
+    Expr visit(const Call *op) override {
+        return has_one(op->symbol) && op->call_type != CallKind::Intrinsic
+                   ? Call::make(op->type, op->name, mutate(op->args), op->call_type,
+                                op->value_index)
+                   : Mutator::visit(op);
+    }
+    Stmt visit(const Store *op) override {
+        return has_one(op->symbol)
+                   ? Store::make(op->name, mutate(op->value), mutate(op->index),
+                                 mutate(op->predicate), op->alignment, nullptr, op->is_streaming)
+                   : Mutator::visit(op);
+    }
+};
+
+void forget_declarations(LoweredModule &module) {
+    ForgetDeclarations forget;
+    for (LoweredFunction &f : module.functions) {
+        f.body = forget(f.body);
+        f.conceptual = forget(f.conceptual);
+    }
+    for (DeviceModule &device : module.device_modules) {
+        for (DeviceKernel &kernel : device.kernels) {
+            kernel.body = forget(kernel.body);
+        }
+    }
+}
+
 LoweredModule lower_on_compiler_stack(const CompileJob &job) {
     LoweredModule module;
     run_on_compiler_stack([&] { module = run_lowering(job); });
+    return module;
+}
+
+// What is kept for later jobs must not keep the memory of this one's images.
+LoweredModule lower_to_keep(const CompileJob &job) {
+    LoweredModule module;
+    run_on_compiler_stack([&] {
+        module = run_lowering(job);
+        forget_declarations(module);
+    });
     return module;
 }
 
@@ -194,7 +249,7 @@ LoweredModule Compiler::lower(const CompileJob &job) {
         return lower_on_compiler_stack(job);
     }
     const auto lowered = lowered_.get(front_half_key(job), [&] {
-        return std::make_shared<const LoweredModule>(lower_on_compiler_stack(job));
+        return std::make_shared<const LoweredModule>(lower_to_keep(job));
     });
     return with_names_of(*lowered, job);
 }
