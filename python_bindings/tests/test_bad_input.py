@@ -307,7 +307,7 @@ def test_sizes_that_are_none():
     f[x, y] = x + y
     refused = ([1.5, 2], ["a", 2], 3, [None, 1], [-1, 2], [2**40, 2], [[1], [2]])
     for sizes in refused:
-        with pytest.raises((ct.Error, TypeError)):
+        with pytest.raises(ct.CompileError, match="is no size, which|is no list of sizes|must be an integer from 0"):
             f.realize(sizes)
     with pytest.raises(ct.CompileError, match="4.0 .float. is no size, which is an int, and no Buffer"):
         f.realize([4.0, 3.0])
@@ -317,7 +317,7 @@ def test_sizes_that_are_none():
         lambda: f.realize([2**31 - 1, 2**31 - 1]),
         lambda: ct.Buffer(ct.Type(), [3]),
     ):
-        with pytest.raises((ct.Error, TypeError, MemoryError)):
+        with pytest.raises(ct.CompileError, match="must be an integer from 0|than there are addr|must be a type with"):
             make()
 
 

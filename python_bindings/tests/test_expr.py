@@ -100,7 +100,7 @@ def test_functions_of_python():
     ]:
         assert str(made) == str(expected)
     for function in (float, int, lambda e: round(e, 2)):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="argument must be a .*not 'Expr'|__round__.*incompatible"):
             function(e)
 
 
@@ -150,7 +150,7 @@ def test_shifts_by_numbers_keep_the_type():
     assert ct.widening_shift_left(x, 1).type() == ct.UInt(16)
     assert (x << ct.Expr(1)).type() == ct.UInt(32)
     for shift in (lambda: x << 8, lambda: x >> 2**40, lambda: x << 2**70):
-        with pytest.raises(ct.CompileError):
+        with pytest.raises(ct.CompileError, match="by 8, must be less than 8|is too far to shift"):
             shift()
 
 
@@ -169,9 +169,9 @@ def test_bool_of_an_expression_raises_with_a_hint():
 
 def test_wrong_operands():
     x = ct.Var("x")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="for .: 'Var' and 'str'"):
         x + "text"
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="for .: 'Var' and 'NoneType'"):
         x + None
 
 
@@ -316,7 +316,8 @@ def test_bounds_of_narrow_types():
         out = ct.BoundaryConditions.constant_exterior(source, -1, region).realize([400])
         assert (out[99], out[150], out[299], out[300]) == (-1, 150, 299, -1)
     for min, extent in ((0, 2.5), (first, 0.5), ("a", 3), (x > 3, 0.1)):
-        with pytest.raises((ct.CompileError, TypeError)):
+        text = "a Range from a min of .* and an extent of .*, must be of scalar integers|incompatible"
+        with pytest.raises((ct.CompileError, TypeError), match=text):
             ct.Range(min, extent)
 
 

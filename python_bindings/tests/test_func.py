@@ -105,7 +105,7 @@ def test_a_domain_stands_for_its_variables_as_coordinates():
     assert total.realize([])[()] == sum(u + 10 * v + 2 for u in range(4) for v in range(3))
     with pytest.raises(ct.CompileError, match="2 coordinates, it has 1 dimensions"):
         total[ct.ImageParam(ct.Int(32), 1)[r]]
-    with pytest.raises(ct.CompileError):
+    with pytest.raises(ct.CompileError, match="of 2 dimensions is used as an RVar"):
         f[x, r]
 
 
@@ -146,9 +146,9 @@ def test_implicit_variables():
 def test_typed_funcs():
     f = ct.Func(ct.Int(32), 2, "f")
     assert f.type() == ct.Int(32) and f.dimensions() == 2 and not f.defined()
-    with pytest.raises(ct.CompileError):
+    with pytest.raises(ct.CompileError, match="declared with 2 dimensions but defined with 1"):
         f[x] = 1
-    with pytest.raises(ct.CompileError):
+    with pytest.raises(ct.CompileError, match="but defined with type .int32, int32."):
         ct.Func([ct.Int(32), ct.Float(32)], 1, "g")[x] = (1, 2)
 
 

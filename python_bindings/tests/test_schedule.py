@@ -146,7 +146,7 @@ def test_errors_name_the_loop():
         f.vectorize(xi)
     with pytest.raises(ct.CompileError, match="factor is 0, must be at least 1|0"):
         f.split(x, xo, xi, 0)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="vectorize.*incompatible function arg"):
         f.vectorize("x")
     with pytest.raises(ct.CompileError, match="'x' .str. is no loop"):
         f.reorder("x", "y")

@@ -64,7 +64,7 @@ def test_errors(tmp_path):
     with pytest.raises(ct.CompileError, match="undefined pipeline"):
         ct.serialize_pipeline(ct.Pipeline())
     for end in range(0, len(data), 97):
-        with pytest.raises(ct.CompileError):
+        with pytest.raises(ct.CompileError, match="^line [0-9]+, column [0-9]+: |no serialized pipeline|does not declare"):
             ct.deserialize_pipeline(data[:end])
 
 
