@@ -2,9 +2,9 @@
 # Where the parts of the package go. Component runtime needs no LLVM; component compiler does.
 
 # Where links would become copies, as in wheels, a library has one name, by which programs load it.
-set(links "")
+set(links LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if(NOT CALOTYPE_LIBRARY_LINKS)
-    set(links LIBRARY NAMELINK_SKIP)
+    list(APPEND links NAMELINK_SKIP)
     set_property(TARGET calotype_runtime_shared PROPERTY VERSION)
     if(CALOTYPE_BUILD_COMPILER)
         set_property(TARGET Calotype PROPERTY VERSION)

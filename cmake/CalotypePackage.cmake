@@ -85,7 +85,7 @@ endif()
 # All that a project that finds the package in the build tree needs.
 add_custom_target(calotype_package DEPENDS calotype_runtime calotype_runtime_shared)
 if(CALOTYPE_BUILD_COMPILER)
-    add_dependencies(calotype_package Calotype calotype_generator_main)
+    add_dependencies(calotype_package Calotype calotype_generator_main calotype_mullapudi2016)
 endif()
 
 # ---- the package ----

@@ -2,8 +2,8 @@
 # Component compiler of the package: Calotype::Calotype, Calotype::Generator, Calotype::Halide, and the
 # headers of their layers.
 
-set(calotype_layers support target ir arith linkables pipeline lang lower legalize codegen driver generator)
-set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
+set(calotype_layers support target ir arith linkables pipeline lang lower autoschedule legalize codegen driver generator)
+set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide calotype_mullapudi2016)
 
 foreach(layer ${calotype_layers})
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${layer}" "${calotype_staged}/${layer}" SYMBOLIC)
@@ -46,3 +46,10 @@ target_include_directories(calotype_halide INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/generator/compat>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/generator/compat>)
 target_link_libraries(calotype_halide INTERFACE Calotype calotype_halide_runtime)
+
+# libautoschedule_mullapudi2016.so, for those who load the autoscheduler by the name of a file.
+add_library(calotype_mullapudi2016 MODULE
+    "${PROJECT_SOURCE_DIR}/src/autoschedule/mullapudi2016_module.c")
+add_library(Calotype::Mullapudi2016 ALIAS calotype_mullapudi2016)
+set_target_properties(calotype_mullapudi2016 PROPERTIES
+    EXPORT_NAME Mullapudi2016 PREFIX lib SUFFIX .so OUTPUT_NAME autoschedule_mullapudi2016)

@@ -45,6 +45,7 @@ struct development_names : Names {};
 struct generators_names : Names {};
 struct gpu_names : Names {};
 struct ir_names : Names {};
+struct autoscheduling_names : Names {};
 struct jit_names : Names {};
 struct kernel_cache_names : Names {};
 struct package_names : Names {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Autoschedulers: functions that write the schedule of a pipeline, known by names. None comes with
-// the compiler; programs and plugins add theirs by Pipeline::add_autoscheduler.
+// Autoschedulers: functions that write the schedule of a pipeline, known by names. Mullapudi2016
+// comes with the compiler; programs and plugins add theirs by Pipeline::add_autoscheduler.
 #pragma once
 
 #include <cstdint>

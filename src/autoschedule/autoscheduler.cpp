@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "autoschedule/mullapudi2016.h"
 #include "lang/pipeline.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -11,9 +12,11 @@ namespace calotype {
 
 namespace {
 
-/// The autoschedulers of the process.
+/// The autoschedulers of the process: ours, and those of programs and plugins.
 class Registry {
 public:
+    Registry() : fns_{{internal::mullapudi2016_name, internal::schedule_by_mullapudi2016}} {
+    }
     static Registry &of_process() {
         static Registry registry;
         return registry;
