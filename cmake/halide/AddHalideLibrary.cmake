@@ -30,16 +30,23 @@ function(_halide_library_arguments OUTVAR TARGET)
     set(${OUTVAR} "${arguments}" PARENT_SCOPE)
 endfunction()
 
-# None of Halide's autoschedulers is here: without one, a generator writes the schedule of its own.
+# Of Halide's autoschedulers Mullapudi2016 is here, and stands in for the others: their parameters that it
+# does not have are left out.
 macro(_halide_autoscheduler ARGUMENTS)
-    set(_names "Mullapudi2016|Adams2019|Anderson2021|Li2018")
-    set(_missing ${${ARGUMENTS}})
-    list(FILTER _missing INCLUDE REGEX "^(Halide::|autoscheduler=)?(${_names})$")
-    list(JOIN _missing ", " _name)
-    if(_missing AND NOT TARGET "${_name}")
-        message(WARNING "add_halide_library(${TARGET}): the autoscheduler ${_name} is not here; "
-            "${TARGET} has the schedule that its generator writes without one")
-        list(FILTER ${ARGUMENTS} EXCLUDE REGEX "^(Halide::(${_names})|(${_names})|autoscheduler[.=].*)$")
+    set(_others "Adams2019|Anderson2021|Li2018")
+    set(_asked ${${ARGUMENTS}})
+    list(FILTER _asked INCLUDE REGEX "^(Halide::|autoscheduler=)?(${_others})$")
+    list(JOIN _asked ", " _name)
+    if(_asked AND NOT TARGET "${_name}")
+        message(STATUS "add_halide_library(${TARGET}): Mullapudi2016 in place of the autoscheduler ${_name}")
+        list(TRANSFORM ${ARGUMENTS} REPLACE "^(Halide::|autoscheduler=)?(${_others})$" "\\1Mullapudi2016")
+        set(_kept "parallelism|last_level_cache_size|balance|experimental_gpu_schedule")
+        set(_dropped ${${ARGUMENTS}})
+        list(FILTER _dropped INCLUDE REGEX "^autoscheduler[.]")
+        list(FILTER _dropped EXCLUDE REGEX "^autoscheduler[.](${_kept})=")
+        if(_dropped)
+            list(REMOVE_ITEM ${ARGUMENTS} ${_dropped})
+        endif()
     endif()
 endmacro()
 

@@ -30,6 +30,18 @@ function(_halide_compiler)
     endforeach()
 endfunction()
 
+# Halide::Mullapudi2016 is a library with a file, to be loaded with -p.
+macro(_halide_autoscheduler_module)
+    get_target_property(_halide_module Calotype::Mullapudi2016 ALIASED_TARGET)
+    if(NOT _halide_module)
+        set(_halide_module Calotype::Mullapudi2016)
+    endif()
+    if(NOT TARGET Halide::Mullapudi2016)
+        add_library(Halide::Mullapudi2016 ALIAS ${_halide_module})
+    endif()
+    unset(_halide_module)
+endmacro()
+
 # Sets Halide_<component>_FOUND; where a component is required and missing, the package is not found and
 # the message names it.
 macro(_halide_components)

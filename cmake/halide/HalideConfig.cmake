@@ -3,6 +3,7 @@
 # for Halide: its targets and functions, made of those of the package Calotype beside this one.
 #
 #   Halide::Halide, Halide::Generator     to compile in process, to write generators
+#   Halide::Mullapudi2016                 the autoscheduler
 #   Halide::Runtime, Halide::Tools, Halide::ImageIO, Halide::ThreadPool, Halide::RunGenMain
 #   add_halide_generator, add_halide_library, add_halide_runtime, add_halide_python_extension_library
 
@@ -17,6 +18,7 @@ endif()
 if(TARGET Calotype::Generator)
     _halide_compiler()
     _halide_target(Generator Calotype::Generator Calotype::Halide)
+    _halide_autoscheduler_module()
 elseif(NOT CMAKE_CROSSCOMPILING)
     set(${CMAKE_FIND_PACKAGE_NAME}_FOUND FALSE)
     set(${CMAKE_FIND_PACKAGE_NAME}_NOT_FOUND_MESSAGE
@@ -27,5 +29,5 @@ endif()
 # Exceptions and run-time type information are in every build.
 set(Halide_ENABLE_EXCEPTIONS YES)
 set(Halide_ENABLE_RTTI YES)
-set(WITH_AUTOSCHEDULERS NO)
+set(WITH_AUTOSCHEDULERS YES)
 _halide_components()

@@ -101,3 +101,17 @@ def test_an_autoscheduler_that_raises():
 def test_plugins_are_loaded():
     with pytest.raises(ct.CompileError, match="no_such_plugin"):
         ct.load_plugin("no_such_plugin")
+
+
+def test_the_autoscheduler_of_the_compiler():
+    ct.load_plugin("autoschedule_mullapudi2016")
+    f, g = ct.Func("f"), ct.Func("g")
+    f[x, y] = x * y % 251
+    g[x, y] = f[x, y] + f[x + 1, y] + f[x, y + 1]
+    params = ct.AutoschedulerParams("Mullapudi2016", {"parallelism": 4})
+    with pytest.raises(ct.CompileError, match=r"dimension 0 \(x\) of output g.* has no estimate"):
+        ct.Pipeline(g).apply_autoscheduler(ct.get_host_target(), params)
+    g.set_estimates([(0, 640), (0, 480)])
+    results = ct.Pipeline(g).apply_autoscheduler(ct.get_host_target(), params)
+    assert ".vectorize(" in results.schedule_source
+    assert g.realize([13, 7])[12, 6] == 12 * 6 + 13 * 6 + 12 * 7
