@@ -14,8 +14,11 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/math/bfloat16_nans.h"
 #include "ir/constants.h"
+#include "ir/language/match_types.h"
+#include "ir/operators.h"
 #include "ir/queries.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -104,11 +107,37 @@ Expr without_narrow_cast(const Cast *op) {
     return value.type() == to ? value : Cast::make(to, value);
 }
 
+bool is_of_bytes(const Expr &e, calotype_type_code_t code) {
+    return lossless_cast(Type(code, 8, e.type().lanes()), e).defined();
+}
+
+// A product of bytes that 16 bits hold and that is made wider, as a product of wider factors, if one register holds it;
+// else undefined. Factors are often shared, or made wider as they are loaded: what is left is a multiplication in place of
+// one and an extension.
+Expr wide_product(const Cast *op, const Target &target) {
+    const Mul *product = op->value.as<Mul>();
+    const Type to = op->type;
+    if (!product || product->type.bits() != 16 || !is_integer_of_bits(to, 32, 32) ||
+        !to.is_vector() || to.lanes() * to.bits() > vector_register_bits(target, false)) {
+        return Expr();
+    }
+    const Expr &a = product->a, &b = product->b;
+    const bool a_unsigned = is_of_bytes(a, Type::UInt), b_unsigned = is_of_bytes(b, Type::UInt);
+    const bool a_signed = is_of_bytes(a, Type::Int), b_signed = is_of_bytes(b, Type::Int);
+    const bool is_kept = product->type.is_uint()
+                             ? a_unsigned && b_unsigned
+                             : (a_signed && (b_signed || b_unsigned)) || (a_unsigned && b_signed);
+    return is_kept ? Mul::make(cast(to, a), cast(to, b)) : Expr();
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_node(const Cast *op) {
     if (Value *v = emit_widened_slice(*this, op)) {
         return v;
+    }
+    if (const Expr product = wide_product(op, target()); product.defined()) {
+        return emit(product);
     }
     if (const Expr same = without_narrow_cast(op); same.defined()) {
         return emit(same);

@@ -27,6 +27,31 @@ TEST(Products, OfWordsAreOneOperation) {
     EXPECT_EQ(count(text, "pmulld"), 0u) << text;
 }
 
+// Bytes are made as wide as the sum that their product is for, where a register holds that many.
+TEST(Products, OfBytesAreMadeWideAtOnce) {
+    const auto widened = [](int lanes, const Type &t, const Type &wide) {
+        const Expr a = cast(t.with_lanes(lanes), load(UInt(8, lanes), "a"));
+        const Expr b =
+            cast(t.with_lanes(lanes), load(t.is_int() ? Int(8, lanes) : UInt(8, lanes), "b"));
+        return cast(wide.with_lanes(lanes), Mul::make(a, b));
+    };
+    for (const Type &t : {UInt(16), Int(16)}) {
+        for (const Type &wide : {UInt(32), Int(32)}) {
+            const std::string text = assembly("x86-64-linux-avx2", widened(8, t, wide));
+            EXPECT_EQ(count(text, "pmullw"), 0u) << text;
+            EXPECT_EQ(count(text, "pmaddwd"), 1u) << text;
+            EXPECT_EQ(count(text, "vpmov"), 2u) << text;
+        }
+    }
+    const std::string wide = assembly("x86-64-linux-avx2", widened(16, UInt(16), UInt(32)));
+    EXPECT_EQ(count(wide, "pmullw"), 1u) << wide;
+    // Products of two unsigned bytes may be more than an int16 holds.
+    const Expr a = cast(Int(16, 8), load(UInt(8, 8), "a")),
+               b = cast(Int(16, 8), load(UInt(8, 8), "b"));
+    const std::string wraps = assembly("x86-64-linux-avx2", cast(Int(32, 8), Mul::make(a, b)));
+    EXPECT_EQ(count(wraps, "pmullw"), 1u) << wraps;
+}
+
 TEST(Spills, LieInOneLineEach) {
     const int lanes = 40 * 16;  // in 32 registers
     const Expr v = Variable::make(Float(32, lanes), "v");
