@@ -276,9 +276,29 @@ Expr expand_halving(const Call *op, const Args &a) {
     }
 }
 
+/// a / 2^by to nearest, ties up, for a constant. `has_room`: half of 2^by may be added to any a. Otherwise a 1 is, between
+/// two shifts, but not in vectors of signed 64 bits, where a shift is several operations on many machines.
+Expr rounding_right(const Expr &a, int by, bool has_room) {
+    const Type t = a.type();
+    if (by == 0) {
+        return a;
+    }
+    if (has_room) {
+        return shift_right(Add::make(a, make_const(t, int64_t(1) << (by - 1))), by);
+    }
+    const Expr last = by > 1 ? shift_right(a, by - 1) : a;
+    if (by > 1 && (t.is_uint() || t.bits() < 64 || t.is_scalar())) {
+        return shift_right(Add::make(last, make_one(t)), 1);
+    }
+    return Add::make(shift_right(a, by), bit_and(last, make_one(t)));
+}
+
 /// a / 2^by to nearest, ties up: what is shifted out last is added. `by` may be 0.
 Expr rounding_right(const Expr &a, const Expr &by) {
     Type t = a.type(), u = by.type();
+    if (const auto c = as_const_uint(by); c && *c < uint64_t(t.bits())) {
+        return rounding_right(a, int(*c), false);
+    }
     Expr mask = make_const(u, t.bits() - 1);
     Expr last = shift_right(a, bit_and(Sub::make(by, make_one(u)), mask));
     Expr bit = Select::make(EQ::make(by, make_zero(u)), make_zero(t), bit_and(last, make_one(t)));
@@ -313,11 +333,17 @@ Expr expand_mul_shift(const Call *op, const Args &a) {
     bool is_signed = a[0].type().is_int() || a[1].type().is_int();
     Type wide = (is_signed ? signed_of(t) : unsigned_of(t)).widen();
     Expr product = Mul::make(Cast::make(wide, a[0]), Cast::make(wide, a[1]));
+    const auto saturated = [&](const Expr &v) {
+        return Call::make(t, Intrinsic::saturating_cast, {v});
+    };
     return let(".product", product, [&](const Expr &p) {
         Expr q = Cast::make(unsigned_of(wide), a[2]);
-        bool rounds = op->is_intrinsic(Intrinsic::rounding_mul_shift_right);
-        Expr shifted = rounds ? rounding_right(p, q) : shift_right(p, q);
-        return Call::make(t, Intrinsic::saturating_cast, {shifted});
+        if (!op->is_intrinsic(Intrinsic::rounding_mul_shift_right)) {
+            return saturated(shift_right(p, q));
+        }
+        const auto c = as_const_uint(a[2]);
+        const bool has_room = c && *c <= uint64_t(t.bits());
+        return saturated(has_room ? rounding_right(p, int(*c), true) : rounding_right(p, q));
     });
 }
 

@@ -210,6 +210,11 @@ TYPED_TEST(FixedPoint, AgainstWideArithmetic) {
          [](auto a, auto b) {
              return saturated<T>((a * b + (__int128(1) << (bits - 2))) >> (bits - 1));
          }},
+        {"rounding_mul_shift_right by half of the bits",
+         [](Expr a, Expr b) { return rounding_mul_shift_right(a, b, bits / 2); },
+         [](auto a, auto b) {
+             return saturated<T>((a * b + (__int128(1) << (bits / 2 - 1))) >> (bits / 2));
+         }},
         {"absd", [](Expr a, Expr b) { return cast<T>(absd(a, b)); },
          [](auto a, auto b) {
              return T(a > b ? a - b : b - a);
@@ -217,6 +222,11 @@ TYPED_TEST(FixedPoint, AgainstWideArithmetic) {
         {"narrowing sum", [](Expr a, Expr b) { return saturating_cast<T>(widening_add(a, b)); },
          [](auto a, auto b) {
              return saturated<T>(a + b);
+         }},
+        {"rounding_shift_right by a constant",
+         [](Expr a, Expr) { return rounding_shift_right(a, 3); },
+         [](auto a, auto) {
+             return T((a + 4) >> 3);
          }},
         {"rounding_shift_right",
          [](Expr a, Expr b) { return rounding_shift_right(a, b & (bits - 1)); },

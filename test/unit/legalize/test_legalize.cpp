@@ -68,6 +68,24 @@ TEST(Legalize, ArgumentsAreEvaluatedOnce) {
               "b), (uint32)1)");
 }
 
+TEST(Legalize, ShiftsByConstantsThatRoundAreShort) {
+    EXPECT_EQ(legal("rounding_shift_right(a, (uint32)16)"),
+              "shift_right(shift_right(a, (uint32)15) + 1, (uint32)1)");
+    EXPECT_EQ(legal("rounding_shift_right(a, (uint32)1)"),
+              "shift_right(a, (uint32)1) + bitwise_and(a, 1)");
+    // No product is so large that half of what is cut off does not fit.
+    EXPECT_EQ(legal("rounding_mul_shift_right(a:int16, b:int16, (uint16)16)"),
+              "let `.product` = int32(a:int16) * int32(b:int16) in "
+              "int16(min(max(shift_right(`.product` + 32768, (uint32)16), -32768), 32767))");
+    // In vectors, shifts of signed 64 bits are several operations on many machines.
+    EXPECT_EQ(legal("rounding_shift_right(a:int64, (uint64)16)"),
+              "shift_right(shift_right(a:int64, (uint64)15) + (int64)1, (uint64)1)");
+    EXPECT_EQ(legal("rounding_shift_right(a:int64x2, broadcast((uint64)16, 2))"),
+              "shift_right(a:int64x2, broadcast((uint64)16, 2)) + "
+              "bitwise_and(shift_right(a:int64x2, broadcast((uint64)15, 2)), "
+              "broadcast((int64)1, 2))");
+}
+
 TEST(Legalize, StrictFloatIsFound) {
     EXPECT_TRUE(contains_strict_float(parse_stmt("f[0] = strict_add(a:float32, b:float32)")));
     EXPECT_FALSE(contains_strict_float(parse_stmt("f[0] = a:float32 + b:float32")));
