@@ -6,6 +6,7 @@
 #include "arith/bounds/ends.h"
 #include "arith/fixed_point.h"
 #include "arith/integer_info.h"
+#include "arith/simplify.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {
@@ -331,7 +332,8 @@ Bounded BoundsEngine::rounding(const Call *op) {
     const Bounded a = bounds(op->args[0]);
     const bool root = op->is_intrinsic(Intrinsic::sqrt);
     const auto apply = [&](const Expr &e) {
-        return e.defined() ? Call::make(t, op->intrinsic, {e}) : e;
+        const Expr result = e.defined() ? Call::make(t, op->intrinsic, {e}) : e;
+        return e.defined() && is_const(e) ? simplify(result) : result;
     };
     return {Interval(root ? make_zero(t) : apply(a.ends.min), apply(a.ends.max)), {}};
 }

@@ -22,12 +22,13 @@ Expr fits_condition(const Expr &e, Type to) {
     return result;
 }
 
-/// The constants within which values between the ends are: a clamp has them whatever it clamps.
-ConstantInterval constants_around(const Interval &i) {
+/// The constants of type `to` within which values between the ends, floats, are: a clamp has them whatever it clamps.
+ConstantInterval constants_around(const Interval &i, Type to) {
     const auto bounds = [](const Expr &e) {
         return e.defined() ? bounds_of_expr(e, Scope<Interval>(), {}, true) : Interval();
     };
-    return as_constant_interval(Interval(bounds(i.min).min, bounds(i.max).max));
+    return as_constant_interval(
+        Interval(ends::cast(to, bounds(i.min).min), ends::cast(to, bounds(i.max).max)));
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ Bounded BoundsEngine::cast_to_int(const Bounded &value, Type from, Type to) {
         // Truncation keeps the order; what does not fit is undefined. Of narrow types one end alone
         // may mislead, as the conversion of the other may wrap on the way.
         if (to.can_overflow()) {
-            const ConstantInterval range = constants_around(converted);
+            const ConstantInterval range = constants_around(value.ends, to);
             return range.is_bounded() ? of_range(range, to) : of_type(to);
         }
         return {converted, fit(as_constant_interval(converted), to)};

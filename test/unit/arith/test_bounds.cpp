@@ -138,6 +138,9 @@ TEST(Bounds, ClampsOfFloatsBoundNarrowIntegers) {
     EXPECT_EQ(bounds_text(cast(UInt(8), clamped)), "[(uint8)1, (uint8)99]");
     EXPECT_EQ(bounds_text(cast(UInt(8), clamped * 2.0f + 0.5f)), "[(uint8)2, (uint8)198]");
     EXPECT_EQ(bounds_text(cast(UInt(8), min(scaled, 99.0f))), "[(uint8)0, (uint8)255]");
+    EXPECT_EQ(bounds_text(cast(UInt(8), max(round(clamped * 2.0f + 0.75f), 0.0f))),
+              "[(uint8)3, (uint8)199]");
+    EXPECT_EQ(bounds_text(cast(UInt(8), clamp(sqrt(scaled), 0.0f, 9.0f))), "[(uint8)0, (uint8)9]");
     EXPECT_EQ(bounds_text(saturating_cast(Int(8), clamped * 4.0f)), "[(int8)4, (int8)127]");
     EXPECT_EQ(bounds_text(saturating_cast(UInt(8), scaled)), "[(uint8)0, (uint8)255]");
 }
