@@ -15,8 +15,8 @@ namespace calotype {
 ///     f(x, y) = x + y;
 class Var {
 public:
-    /// A Var of that name. A CompileError if the name is empty or holds a dot.
-    explicit Var(const std::string &name);
+    /// A Var of that name, also in `Var x = {"x"}`. A CompileError if the name is empty or holds a dot.
+    Var(const std::string &name);
     /// A Var with a name of its own making.
     Var();
 

@@ -320,6 +320,24 @@ struct NamedFunc : Func {
     }
 };
 
+/// With any number of coordinates, as programs write wrappers of Funcs.
+template<typename... Args>
+std::enable_if_t<Internal::all_are_convertible<Expr, Args...>::value, FuncRef> at(const Func &f,
+                                                                                  Args &&...args) {
+    return f(std::vector<Expr>{std::forward<Args>(args)...});
+}
+
+TEST(HalideSurface, VariablesFromLists) {
+    Var x = {"x"}, y = {"y"};
+    Func f("f");
+    f(x, y) = x + 2 * y;
+    Func g("g");
+    g(x) = at(f, x, 3);
+    EXPECT_EQ(x.name(), "x");
+    EXPECT_EQ(Buffer<int>(g.realize({4}))(1), 7);
+    static_assert(!Internal::all_are_convertible<Expr, Var, std::vector<int>>::value);
+}
+
 TEST(HalideSurface, TextsAreNamesWhereBothAreTaken) {
     const NamedFunc named("named_by_text");
     EXPECT_EQ(named.name(), "named_by_text");

@@ -205,6 +205,10 @@ private:
     T old_;
 };
 
+/// Whether all of the types can be converted to the first: for functions that take any number of Exprs.
+template<typename To, typename... Args>
+struct all_are_convertible : std::conjunction<std::is_convertible<Args, To>...> {};
+
 /// A range in the other order, for loops.
 template<typename T>
 struct ReverseView {

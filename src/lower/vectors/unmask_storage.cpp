@@ -41,7 +41,8 @@ std::optional<MaskedVector> masked_vector(const Expr &index, const Expr &predica
 }
 
 bool contains_vector(const std::vector<MaskedVector> &all, const std::optional<MaskedVector> &v) {
-    return v && std::any_of(all.begin(), all.end(), [&](const MaskedVector &o) { return o.is(*v); });
+    return v &&
+           std::any_of(all.begin(), all.end(), [&](const MaskedVector &o) { return o.is(*v); });
 }
 
 /// Whether something else than loads and stores may touch the storage.
@@ -64,15 +65,15 @@ std::vector<MaskedVector> masked_vectors(const Allocate *op) {
         if (contains_vector(all, v)) {
             return true;
         }
-        const bool is_apart =
-            std::none_of(all.begin(), all.end(), [&](const MaskedVector &o) { return o.overlaps(v); });
+        const bool is_apart = std::none_of(all.begin(), all.end(),
+                                           [&](const MaskedVector &o) { return o.overlaps(v); });
         all.push_back(v);
         return is_apart && v.first >= 0 && v.first + v.lanes <= size && is_known_before(v.mask);
     };
     const bool has_others = size == 0 || contains<Store>(op->body, [&](const Store *store) {
-        const auto v = masked_vector(store->index, store->predicate);
-        return store->name == op->name && !(v && add(*v));
-    });
+                                const auto v = masked_vector(store->index, store->predicate);
+                                return store->name == op->name && !(v && add(*v));
+                            });
     return has_others || all.empty() || is_named_otherwise(op) ? std::vector<MaskedVector>() : all;
 }
 
@@ -91,7 +92,8 @@ private:
     }
     Expr visit(const Load *op) override {
         const bool whole = is_whole(op->name, op->index, op->predicate);
-        return whole ? with(op, &Load::predicate, const_true(op->type.lanes())) : Mutator::visit(op);
+        return whole ? with(op, &Load::predicate, const_true(op->type.lanes()))
+                     : Mutator::visit(op);
     }
     Stmt visit(const Store *op) override {
         const Stmt store = Mutator::visit(op);
