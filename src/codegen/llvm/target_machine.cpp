@@ -223,6 +223,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);
         extend_indices_with_sign(*copy);
+        hide_index_pairs(*copy);
     }
     make_sums_opaque(*copy);
     if (target.arch == Target::X86) {

@@ -2,6 +2,8 @@
 // Indices of gathers.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
@@ -37,6 +39,31 @@ TEST(Gathers, UpdatesOfElementsApartAreMadeOneByOne) {
     for (const std::string &text : {update(apart), update(load(Int(32, 8), "b"))}) {
         EXPECT_EQ(count(text, "gather"), 0u) << text;
         EXPECT_EQ(count(text, "scatter"), 0u) << text;
+    }
+}
+
+/// Two indices are taken out of a vector at a time. LLVM kept both in one register where it knew them to be small.
+TEST(Gathers, OfFewElementsTakeOneAtATime) {
+    std::vector<uint16_t> table(64), places(64);
+    std::iota(table.begin(), table.end(), uint16_t(100));
+    for (size_t i = 0; i < places.size(); i++) {
+        places[i] = uint16_t(i * 7919 % 23);
+    }
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {2, 4, 8, 16}) {
+            for (const int most : {1, 9, 127, 128}) {
+                const std::vector<uint16_t> found = map2<uint16_t, uint16_t, uint16_t>(
+                    target, lanes, places, table, [&](const Expr &place, const Expr &) {
+                        const Expr few = min(place, make_const(place.type(), most));
+                        return Load::make(UInt(16, lanes), "in1", cast(Int(32, lanes), few),
+                                          const_true(lanes), Alignment());
+                    });
+                for (size_t i = 0; i < places.size(); i++) {
+                    ASSERT_EQ(found[i], table[std::min<size_t>(places[i], size_t(most))])
+                        << target.to_string() << ", " << lanes << " lanes, at most " << most;
+                }
+            }
+        }
     }
 }
 
