@@ -24,7 +24,8 @@ std::string triple_of(const Target &target) {
     case Target::NoOS:
         return "aarch64-unknown-none-elf";
     default:
-        user_error << "no code can be generated for target " << target.to_string()
+        user_error << "no code can be generated for target "
+                   << target.without_implied_features().to_string()
                    << ": the system must be linux, android or noos";
     }
 }
@@ -54,8 +55,8 @@ public:
     }
     LlvmTarget llvm_target(const Target &target) const override {
         const std::string word = word_for_cpp_alone(target);
-        user_assert(word.empty()) << "target " << target.to_string() << " has " << word
-                                  << ", which this build makes no code for";
+        user_assert(word.empty()) << "target " << target.without_implied_features().to_string()
+                                  << " has " << word << ", which this build makes no code for";
         initialize_back_end();
         return {triple_of(target), "generic", "generic", arm_features(target),
                 vector_register_bits(target, true)};

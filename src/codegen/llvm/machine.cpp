@@ -34,7 +34,8 @@ const Machine &machine_for(const Target &target) {
     if (target.arch == Target::ARM && target.bits == 64) {
         return arm_machine();
     }
-    user_error << "no code can be generated for target " << target.to_string()
+    user_error << "no code can be generated for target "
+               << target.without_implied_features().to_string()
                << ": the architecture must be x86-64 or arm-64";
 }
 

@@ -28,7 +28,8 @@ std::string triple_of(const Target &target) {
     case Target::NoOS:
         return "x86_64-unknown-unknown-elf";
     default:
-        user_error << "no code can be generated for target " << target.to_string()
+        user_error << "no code can be generated for target "
+                   << target.without_implied_features().to_string()
                    << ": the system must be linux, android or noos";
     }
 }
