@@ -17,9 +17,13 @@ std::string_view embedded_runtime() {
         size_t(calotype_embedded_runtime_end - calotype_embedded_runtime_begin));
 }
 
-std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &prefixes) {
+bool has_runtime_for(const Target &target) {
     const Target host = get_host_target();
-    user_assert(target.arch == host.arch && target.os == host.os && target.bits == host.bits)
+    return target.arch == host.arch && target.os == host.os && target.bits == host.bits;
+}
+
+std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &prefixes) {
+    user_assert(has_runtime_for(target))
         << "this build of the compiler carries no runtime for " << target.to_string();
     return prefixes.empty() ? std::string(embedded_runtime())
                             : make_static_library(rename_runtime(

@@ -42,7 +42,14 @@ void check_targets(const NamedTargets &targets) {
 }
 
 std::string library_of(Members members, const Target &target, const RuntimeNamespaceMap &prefixes) {
-    if (!target.has_feature(Target::NoRuntime)) {
+    if (target.has_feature(Target::NoRuntime)) {
+        return make_static_library(members);
+    }
+    if (prefixes.empty() && !has_runtime_for(target)) {
+        user_warning << "the static library for target " << target.to_string()
+                     << " has no runtime, as this build of the compiler carries none for it: the "
+                        "program must link one";
+    } else {
         for (auto &member : read_static_library(standalone_runtime(target, prefixes))) {
             members.push_back(std::move(member));
         }

@@ -50,6 +50,8 @@ FileContents multitarget_outputs(const std::string &function, const OutputPaths 
 /// Writes all files or none: into temporary files beside their places, which are then renamed.
 void write_files_together(const FileContents &files);
 
+/// True if the runtime that the compiler carries serves the target.
+bool has_runtime_for(const Target &target);
 /// The runtime as a static library that serves the target, under names with these prefixes.
 std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &prefixes = {});
 

@@ -15,7 +15,8 @@ struct Factors {
 
 /// The factors of a product, or of a widening one, in element types that hold them without loss:
 ///
-///     i32(x.u8) * i32(y.i8)   with UInt(8), Int(8)  ->  x, y
+///     i32(x.u8) * i32(y.i8)       with UInt(8), Int(8)  ->  x, y
+///     i32(i16(x.i8) * i16(y.i8))  with Int(8), Int(8)   ->  x, y
 ///
 /// in whatever order they stand. Nothing if it is no product or they do not fit.
 std::optional<Factors> factors_of(const Expr &product, const Type &a, const Type &b);

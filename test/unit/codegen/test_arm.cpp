@@ -43,6 +43,14 @@ TEST(Arm, FourProductsOfBytesAreOneInstruction) {
     EXPECT_EQ(count(mixed, "dot"), 0u) << mixed;
 }
 
+TEST(Arm, ProductsThatAreMadeWiderAgainAreProducts) {
+    const Expr product =
+        cast(Int(32, 16), widening_mul(load(Int(8, 16), "a"), load(Int(8, 16), "b")));
+    const std::string text =
+        assembly(with_dot_products, VectorReduce::make(VectorReduce::Add, product, 4));
+    EXPECT_EQ(count(text, "sdot"), 1u) << text;
+}
+
 TEST(Arm, DotProductsTakeWhatTheyAreAddedTo) {
     const Expr c = load(Int(32, 4), "c"), products = sums_of_products(Int(8, 16), Int(8, 16), 4);
     for (const Expr &e : {c + products, products + c}) {

@@ -9,6 +9,7 @@
 #include "driver/output_plan.h"
 #include "harness/expect_error.h"
 #include "harness/names_in.h"
+#include "harness/warnings.h"
 #include "ir/constants.h"
 #include "ir/printer.h"
 #include "ir/stmt_nodes.h"
@@ -136,6 +137,16 @@ TEST_F(Files, ALibraryHoldsTheRuntimeUnlessItIsTold) {
         EXPECT_EQ(member.second.substr(0, 4), "\177ELF") << member.first;
     }
     EXPECT_TRUE(has_pool);
+}
+
+TEST_F(Files, LibrariesForOtherMachinesHaveNoRuntime) {
+    Warnings warnings;
+    f.compile_to_static_library(path("other"), {p}, "f", Target("arm-64-linux"));
+    EXPECT_EQ(read_static_library(read_file(path("other.a"))).size(), 1u);
+    ASSERT_EQ(warnings.texts.size(), 1u);
+    EXPECT_EQ(warnings.texts[0],
+              "the static library for target arm-64-linux has no runtime, as this build of the "
+              "compiler carries none for it: the program must link one");
 }
 
 TEST_F(Files, SeveralTargets) {
