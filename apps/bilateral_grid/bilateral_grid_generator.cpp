@@ -45,6 +45,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         if (get_target().has_gpu_feature()) {
             schedule_for_gpu();
             return;

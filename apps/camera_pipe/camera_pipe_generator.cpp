@@ -63,6 +63,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         output.dim(0).set_min(0);
         output.dim(1).set_min(0);
         output.bound(c, 0, 3);

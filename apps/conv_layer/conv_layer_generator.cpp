@@ -31,6 +31,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var ci{"ci"}, xi{"xi"};
         if (get_target().has_gpu_feature()) {
             // A thread keeps 4 channels of 4 pixels in registers; a block has 32 channels of 32.

@@ -43,6 +43,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var ci{"ci"}, xi{"xi"}, ct{"ct"}, xt{"xt"}, t{"t"};
         if (get_target().has_gpu_feature()) {
             // A block filters the channels of 32 pixels into shared memory; then a thread mixes 4

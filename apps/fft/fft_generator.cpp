@@ -34,6 +34,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         const bool on_gpu = get_target().has_gpu_feature();
         Var yi{"yi"}, xi{"xi"};
         twiddle.compute_root();

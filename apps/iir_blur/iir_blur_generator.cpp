@@ -29,6 +29,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"};
         const int lanes = natural_vector_size<float>();
         for (int i = 0; i < 2; i++) {

@@ -87,6 +87,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"}, ui{"ui"};
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
         if (get_target().has_gpu_feature()) {

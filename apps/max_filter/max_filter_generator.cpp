@@ -42,6 +42,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"}, yr{"yr"}, t{"t"};
         if (get_target().has_gpu_feature()) {
             output.split(x, x, xi, 32)

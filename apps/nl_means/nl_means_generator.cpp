@@ -54,6 +54,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
         if (get_target().has_gpu_feature()) {
             schedule_for_gpu();

@@ -29,6 +29,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"};
         if (get_target().has_gpu_feature()) {
             for (Func f : {weights_x, weights_y}) {

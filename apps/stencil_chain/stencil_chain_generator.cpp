@@ -27,6 +27,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"}, yr{"yr"};
         const int lanes = natural_vector_size<uint16_t>();
         for (int i = 0; i < stages; i++) {

@@ -40,6 +40,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         output.bound(b, 0, 4);
         if (get_target().has_gpu_feature()) {
             // A thread reads 4 x 4 pixels and makes one value of each band.
@@ -86,6 +89,9 @@ public:
     }
 
     void schedule() {
+        if (using_autoscheduler()) {
+            return;
+        }
         Var xi{"xi"}, yi{"yi"}, xp{"xp"}, yp{"yp"};
         output.align_bounds(x, 2).align_bounds(y, 2);
         if (get_target().has_gpu_feature()) {

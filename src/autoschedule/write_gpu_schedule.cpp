@@ -11,10 +11,6 @@ namespace {
 
 constexpr int most_dimensions = 2;  ///< that are tiled; others are blocks, as far as there are
 
-Var made(const std::string &dimension, const char *part, int stage) {
-    return Var(dimension + part + (stage ? std::to_string(stage) : ""));
-}
-
 /// The loop in which members are computed, or none.
 std::optional<Var> write_kernel(const FuncModel &func, int stage, const Group &group,
                                 ScheduleText &text) {
@@ -29,7 +25,7 @@ std::optional<Var> write_kernel(const FuncModel &func, int stage, const Group &g
     for (const int d : loops.dimensions) {
         const std::string &name = func.original.args()[size_t(d)];
         if (threads.size() < most_dimensions) {
-            const Var block = made(name, "_o", stage), thread = made(name, "_i", stage);
+            const Var block = made_of(name, "_o", stage), thread = made_of(name, "_i", stage);
             const int size = tiled && group.tile[size_t(d)] ? group.tile[size_t(d)]
                              : threads.empty()              ? 32
                                                             : 8;
@@ -72,12 +68,6 @@ void write_member(const FuncModel &func, ScheduleText &text) {
 
 void write_gpu_group(const Model &model, const Group &group, ScheduleText &text) {
     const FuncModel &host = model.funcs[size_t(group.host)];
-    if (!host.is_output) {
-        compute_root(host.original, text);
-    }
-    if (host.f.has_extern_definition()) {
-        return;
-    }
     std::optional<Var> place;
     for (int stage = 0; stage < host.original.stages(); stage++) {
         const std::optional<Var> block = write_kernel(host, stage, group, text);

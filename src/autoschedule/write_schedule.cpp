@@ -21,11 +21,6 @@ namespace calotype::internal {
 
 namespace {
 
-/// Of a loop that a split makes; stages have names of their own, so that places are plain.
-Var made(const std::string &dimension, const char *part, int stage) {
-    return Var(dimension + part + (stage ? std::to_string(stage) : ""));
-}
-
 constexpr double least_parallel_work = 40000;
 constexpr double least_sum = 4;  ///< terms, for several sums to be in registers at a time
 
@@ -88,7 +83,7 @@ private:
         const std::string &name = func_.original.args()[size_t(d)];
         VarOrRVar inner = Var(name);
         if (tile) {
-            const Var outer = made(name, "_o", stage_), in_tile = made(name, "_i", stage_);
+            const Var outer = made_of(name, "_o", stage_), in_tile = made_of(name, "_i", stage_);
             writer_.split(Var(name), outer, in_tile, tile, TailStrategy::GuardWithIf);
             outer_.push_back({outer, std::ceil(extent / tile)});
             inner = in_tile;
@@ -100,7 +95,7 @@ private:
         if (d == func_.vector_dimension()) {
             const int lanes = lanes_that_fit(extent);
             if (lanes > 1) {
-                const Var outer = made(name, "_vo", stage_), lane = made(name, "_v", stage_);
+                const Var outer = made_of(name, "_vo", stage_), lane = made_of(name, "_v", stage_);
                 writer_.split(inner, outer, lane, lanes, TailStrategy::GuardWithIf);
                 writer_.vectorize(lane);
                 vector_.push_back({lane, double(lanes)});
@@ -118,7 +113,7 @@ private:
         const int factor = d == func_.vector_dimension() ? 2 : 4;
         if (sums && block_.size() < 2 && extent >= factor) {
             const std::string &name = func_.original.args()[size_t(d)];
-            const Var outer = made(name, "_uo", stage_), part = made(name, "_u", stage_);
+            const Var outer = made_of(name, "_uo", stage_), part = made_of(name, "_u", stage_);
             writer_.split(inner, outer, part, factor, TailStrategy::GuardWithIf);
             writer_.unroll(part);
             block_.push_back({part, double(factor)});
@@ -192,12 +187,6 @@ void write_group(const Model &model, const Group &group, const Machine &machine,
                  ScheduleText &text) {
     const auto regions = GroupCost(model, machine).regions_of_tile(group);
     const FuncModel &host = model.funcs[size_t(group.host)];
-    if (!host.is_output) {
-        compute_root(host.original, text);
-    }
-    if (host.f.has_extern_definition()) {
-        return;
-    }
     std::optional<Var> place;
     for (int stage = 0; stage < host.original.stages(); stage++) {
         WriteStage write(model, group, group.host, stage, machine, text);
@@ -219,6 +208,10 @@ void write_group(const Model &model, const Group &group, const Machine &machine,
 }
 
 }  // namespace
+
+Var made_of(const std::string &dimension, const char *part, int stage) {
+    return Var(dimension + part + (stage ? std::to_string(stage) : ""));
+}
 
 StageLoops loops_of(const FuncModel &func, int stage) {
     StageLoops loops;
@@ -248,6 +241,13 @@ StageLoops loops_of(const FuncModel &func, int stage) {
 void write_schedule(const Model &model, const std::vector<Group> &groups, const Machine &machine,
                     ScheduleText &text) {
     for (const Group &group : groups) {
+        const FuncModel &host = model.funcs[size_t(group.host)];
+        if (!host.is_output) {
+            compute_root(host.original, text);
+        }
+        if (host.f.has_extern_definition()) {
+            continue;
+        }
         if (machine.gpu) {
             write_gpu_group(model, group, text);
         } else {

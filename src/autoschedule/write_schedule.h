@@ -20,6 +20,10 @@ struct StageLoops {
 };
 StageLoops loops_of(const FuncModel &func, int stage);
 
+/// A loop that a split makes of a dimension; stages have names of their own, so that places are plain.
+Var made_of(const std::string &dimension, const char *part, int stage);
+
+/// The stages of the host, and the members in its tiles.
 void write_gpu_group(const Model &model, const Group &group, ScheduleText &text);
 
 }  // namespace calotype::internal

@@ -7,6 +7,7 @@
 
 #include "codegen/arm/features.h"
 #include "codegen/arm/patterns.h"
+#include "codegen/llvm/target_names.h"
 #include "support/error.h"
 #include "target/registers.h"
 #include "target/word_without_code.h"
@@ -14,21 +15,6 @@
 namespace calotype::internal {
 
 namespace {
-
-std::string triple_of(const Target &target) {
-    switch (target.os) {
-    case Target::Linux:
-        return "aarch64-unknown-linux-gnu";
-    case Target::Android:
-        return "aarch64-unknown-linux-android";
-    case Target::NoOS:
-        return "aarch64-unknown-none-elf";
-    default:
-        user_error << "no code can be generated for target "
-                   << target.without_implied_features().to_string()
-                   << ": the system must be linux, android or noos";
-    }
-}
 
 /// Registers LLVM's back end, once in the process.
 void initialize_back_end() {
@@ -58,7 +44,7 @@ public:
         user_assert(word.empty()) << "target " << target.without_implied_features().to_string()
                                   << " has " << word << ", which this build makes no code for";
         initialize_back_end();
-        return {triple_of(target), "generic", "generic", arm_features(target),
+        return {triple_of(target, "aarch64"), "generic", "generic", arm_features(target),
                 vector_register_bits(target, true)};
     }
     bool has_fused_multiply_add(const Target &) const override {

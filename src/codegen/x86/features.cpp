@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/x86/features.h"
 
+#include "codegen/llvm/target_names.h"
+
 namespace calotype::internal {
 
 namespace {
 
-struct FeatureRow {
-    Target::Feature feature;
-    const char *attributes;
-};
-
-const FeatureRow feature_rows[] = {
+const FeatureAttributes feature_rows[] = {
     {Target::SSE41, "+sse3,+ssse3,+sse4.1"},
     {Target::AVX, "+sse4.2,+popcnt,+avx"},
     {Target::F16C, "+f16c"},
@@ -45,14 +42,7 @@ const TuningRow tuning_rows[] = {
 }  // namespace
 
 std::string x86_features(const Target &target) {
-    std::string result;
-    for (const FeatureRow &row : feature_rows) {
-        if (target.has_feature(row.feature)) {
-            result += result.empty() ? "" : ",";
-            result += row.attributes;
-        }
-    }
-    return result;
+    return attributes_of(target, feature_rows);
 }
 
 bool is_intel_with_avx512(const Target &target) {

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "codegen/llvm/target_names.h"
 #include "codegen/x86/exponents.h"
 #include "codegen/x86/features.h"
 #include "codegen/x86/integers.h"
@@ -18,21 +19,6 @@
 namespace calotype::internal {
 
 namespace {
-
-std::string triple_of(const Target &target) {
-    switch (target.os) {
-    case Target::Linux:
-        return "x86_64-unknown-linux-gnu";
-    case Target::Android:
-        return "x86_64-unknown-linux-android";
-    case Target::NoOS:
-        return "x86_64-unknown-unknown-elf";
-    default:
-        user_error << "no code can be generated for target "
-                   << target.without_implied_features().to_string()
-                   << ": the system must be linux, android or noos";
-    }
-}
 
 /// Registers LLVM's back end, once in the process.
 void initialize_back_end() {
@@ -91,7 +77,7 @@ public:
     }
     LlvmTarget llvm_target(const Target &target) const override {
         initialize_back_end();
-        return {triple_of(target),
+        return {triple_of(target, "x86_64"),
                 "x86-64",
                 x86_tuning(target),
                 x86_features(target),

@@ -12,7 +12,7 @@ and run in turns. Writes the tables of docs/benchmarks.md between its markers, a
 On GPUs, where neither compiler needs to be: --build-gpu makes the program build/compare/compare_gpu; `compare.py --run-gpu PROGRAM
 --json FILE` runs it on the machine with the GPU; `compare.py --gpu-json FILE` makes the table. Likewise --build-cpu makes
 build/compare/compare, for another machine of the same kind of processor, --run-cpu runs it with several numbers of threads and in
-two sizes, and --cpu-json makes the table.
+two sizes, and --cpu-json makes the table. --autoscheduler compares the apps as Mullapudi2016 of either side schedules them.
 
 Exit code 1 if the results of the two sides differ.
 """
@@ -164,11 +164,11 @@ def table(rows, version):
     return "\n".join(lines)
 
 
-def run_cpu(program, pipelines, counts, quick):
-    """Each with these numbers of threads, in the size that is estimated and a small one."""
+def run_cpu(program, pipelines, counts, quick, scales=(1, SMALL)):
+    """Each with these numbers of threads, in the size that is estimated and, by default, a small one."""
     rows, failed = [], []
     for threads in counts:
-        for one in [named(p, s) for p in pipelines for s in (1, SMALL) if s == 1 or p not in WITH_ONE_SIZE]:
+        for one in [named(p, s) for p in pipelines for s in scales if s == 1 or p not in WITH_ONE_SIZE]:
             done = subprocess.run([program.resolve(), *["--quick"][:quick], one], env=with_threads(threads), capture_output=True, text=True)
             print(f"{threads} threads: {done.stdout}{done.stderr}", end="", flush=True)
             if done.returncode:
@@ -263,6 +263,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", metavar="N", help="for --run-cpu: these numbers of threads",
                         default=sorted({1, max(1, os.cpu_count() // 4), os.cpu_count()}))
     parser.add_argument("--cpu-json", type=pathlib.Path, metavar="FILE", help="only the table of what --run-cpu wrote")
+    parser.add_argument("--autoscheduler", action="store_true", help="only run times, as Mullapudi2016 schedules the apps")
     parser.add_argument("--apps", nargs="+", choices=PIPELINES, default=list(PIPELINES), metavar="APP", help="only these")
     parser.add_argument("--quick", action="store_true", help="few repetitions: to see whether results agree")
     args = parser.parse_args()
@@ -280,7 +281,11 @@ def main():
     if args.build_cpu:
         build(args.build, args.calotype.resolve(), halide, args.apps, target="compare")
         return
-    if args.gpu_json:
+    if args.autoscheduler:
+        build(args.build, args.calotype.resolve(), halide, args.apps, "-DAUTOSCHEDULER=Mullapudi2016", target="compare")
+        results = run_cpu(args.build / "compare", args.apps, sorted({1, os.cpu_count()}), args.quick, scales=(1,))
+        subject, text = "apps under Mullapudi2016", cpu_table(results, version("halide"))
+    elif args.gpu_json:
         subject, text = "apps on a GPU against Halide", gpu_table(json.loads(args.gpu_json.read_text()), version("halide"))
     elif args.cpu_json:
         subject, text = "apps on many processors", cpu_table(json.loads(args.cpu_json.read_text()), version("halide"))
