@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "autoschedule/check.h"
 
+#include <algorithm>
+
 #include "support/error.h"
 
 namespace calotype::internal {
 
 namespace {
 
+/// Whether the loops are in another order than that in which they are made: RVars, then dimensions.
+bool is_reordered(const Function &f, const StageSchedule &s) {
+    std::vector<std::string> order;
+    for (const ReductionVariable &rv : s.rvars) {
+        order.push_back(rv.var);
+    }
+    order.insert(order.end(), f.args().begin(), f.args().end());
+    auto at = order.begin();
+    for (const Dim &dim : s.dims) {
+        const auto place = std::find(order.begin(), order.end(), dim.var);
+        if (place < at) {
+            return true;
+        }
+        at = place;
+    }
+    return false;
+}
+
 /// What the schedule of a stage says, or nothing.
-std::string said_of_stage(const Definition &def) {
+std::string said_of_stage(const Function &f, const Definition &def) {
     const StageSchedule &s = def.schedule;
     if (!def.specializations.empty()) {
         return "a specialization";
@@ -18,6 +38,9 @@ std::string said_of_stage(const Definition &def) {
     }
     if (!s.splits.empty()) {
         return "loops that are split, fused or renamed";
+    }
+    if (is_reordered(f, s)) {
+        return "loops that are reordered";
     }
     if (!s.prefetches.empty()) {
         return "a prefetch";
@@ -51,7 +74,7 @@ void check_is_not_scheduled(const Function &f) {
     std::string said = said_of_func(f);
     for (int stage = 0; said.empty() && stage < f.stages(); stage++) {
         if (f.stage(stage)) {
-            said = said_of_stage(*f.stage(stage));
+            said = said_of_stage(f, *f.stage(stage));
         }
     }
     user_assert(said.empty()) << "func " << f.name() << " has " << said

@@ -302,5 +302,20 @@ TEST(Autoscheduled, errors) {
                                        "autoscheduler writes the whole schedule of a pipeline");
 }
 
+TEST(Autoscheduled, loops_in_another_order_are_a_schedule) {
+    for (const bool of_update : {false, true}) {
+        RDom r(0, 10);
+        Func f("f");
+        f(x, y) = x;
+        f(x, y) += r * y;
+        f.set_estimates({{0, 100}, {0, 100}});
+        of_update ? f.update().reorder(x, r) : Stage(f).reorder(y, x);
+        EXPECT_COMPILE_ERROR(Pipeline(f).apply_autoscheduler(get_host_target(), {"Mullapudi2016"}),
+                             "func " + f.name() +
+                                 " has loops that are reordered, and an autoscheduler writes the "
+                                 "whole schedule of a pipeline");
+    }
+}
+
 }  // namespace
 }  // namespace calotype
