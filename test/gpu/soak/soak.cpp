@@ -406,7 +406,13 @@ int finish(unsigned seed) {
     calotype_memory_stats m = {};
     m.size = sizeof m;
     const bool has_memory = calotype_get_memory_stats(driver->device_interface(), -1, &m) == 0;
-    expect(s.loads == s.unloads && s.live_modules == 0 && s.holds == 0, "modules are left");
+    if (s.loads != s.unloads || s.live_modules != 0 || s.holds != 0) {
+        const std::string left = "modules are left: " + std::to_string(s.loads) + " loads, " +
+                                 std::to_string(s.unloads) + " unloads, " +
+                                 std::to_string(s.live_modules) + " live, " +
+                                 std::to_string(s.holds) + " holds";
+        expect(false, left.c_str());
+    }
     expect(!has_memory || (m.in_use == 0 && m.pieces == 0 && m.deferred == 0), "memory is left");
     expect(!has_memory || m.allocations == m.frees, "allocations and frees differ");
     const bool is_left = s.holds != 0 || m.pieces != 0;
