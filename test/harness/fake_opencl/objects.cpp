@@ -77,7 +77,6 @@ static void end_object(Object *object, std::vector<FakeContext> *ended) {
         ended->push_back(*self);
         ended->back().context = self;  // the address, to tell of
         self->~FakeContext();
-        state.context_memory.push_back(self);
         return;
     }
     case Kind::mem:
@@ -96,11 +95,17 @@ static void end_object(Object *object, std::vector<FakeContext> *ended) {
     drop(context, ended);
 }
 
-static void tell(const std::vector<FakeContext> &ended) {
+/// Without the lock. As with drivers, no other context has the address before the end has been told of.
+static void tell_and_free(const std::vector<FakeContext> &ended, bool with_telling) {
     for (const FakeContext &context : ended) {
-        if (context.on_end) {
+        if (with_telling && context.on_end) {
             context.on_end(reinterpret_cast<_cl_context *>(context.context), context.user_data);
         }
+    }
+    FakeState &state = fake_state();
+    std::lock_guard<std::mutex> guard(state.lock);
+    for (const FakeContext &context : ended) {
+        state.context_memory.push_back(context.context);
     }
 }
 
@@ -108,7 +113,7 @@ void release_object(Object *object, std::unique_lock<std::mutex> &guard) {
     std::vector<FakeContext> ended;
     drop(object, &ended);
     guard.unlock();
-    tell(ended);
+    tell_and_free(ended, true);
 }
 
 void destroy_context(_cl_context *handle, bool with_telling) {
@@ -133,9 +138,7 @@ void destroy_context(_cl_context *handle, bool with_telling) {
     std::vector<FakeContext> ended;
     end_object(context, &ended);
     guard.unlock();
-    if (with_telling) {
-        tell(ended);
-    }
+    tell_and_free(ended, with_telling);
 }
 
 }  // namespace calotype_test
