@@ -95,15 +95,24 @@ private:
         if (d == func_.vector_dimension()) {
             const int lanes = lanes_that_fit(extent);
             if (lanes > 1) {
-                const Var outer = made_of(name, "_vo", stage_), lane = made_of(name, "_v", stage_);
-                writer_.split(inner, outer, lane, lanes, TailStrategy::GuardWithIf);
-                writer_.vectorize(lane);
-                vector_.push_back({lane, double(lanes)});
-                inner = outer;
-                extent = std::ceil(extent / lanes);
+                writer_.vectorize(split_off(d, "_vo", "_v", lanes, inner, extent, vector_));
             }
         }
         add_inner(d, inner, extent);
+    }
+
+    /// The innermost `factor` iterations as a loop of their own, which joins `parts`; `loop`, of `extent` iterations, is
+    /// what is left.
+    Var split_off(int d, const char *outer_name, const char *part_name, int factor, VarOrRVar &loop,
+                  double &extent, std::vector<Loop> &parts) {
+        const std::string &name = func_.original.args()[size_t(d)];
+        const Var outer = made_of(name, outer_name, stage_),
+                  part = made_of(name, part_name, stage_);
+        writer_.split(loop, outer, part, factor, TailStrategy::GuardWithIf);
+        parts.push_back({part, double(factor)});
+        loop = outer;
+        extent = std::ceil(extent / factor);
+        return part;
     }
 
     /// Several neighbours of what an update adds up are added up at once, each in a register.
@@ -112,13 +121,7 @@ private:
                           func_.stages[size_t(stage_)].iterations_of_rdom >= least_sum;
         const int factor = d == func_.vector_dimension() ? 2 : 4;
         if (sums && block_.size() < 2 && extent >= factor) {
-            const std::string &name = func_.original.args()[size_t(d)];
-            const Var outer = made_of(name, "_uo", stage_), part = made_of(name, "_u", stage_);
-            writer_.split(inner, outer, part, factor, TailStrategy::GuardWithIf);
-            writer_.unroll(part);
-            block_.push_back({part, double(factor)});
-            inner = outer;
-            extent = std::ceil(extent / factor);
+            writer_.unroll(split_off(d, "_uo", "_u", factor, inner, extent, block_));
         }
         inner_.push_back({inner, extent});
     }
