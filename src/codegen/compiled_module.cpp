@@ -24,7 +24,7 @@ CompiledModule::CompiledModule(const LoweredModule &module, const Target &target
 CompiledModule::CompiledModule(const LoweredModule &module, const Target &target,
                                const std::vector<DeviceCode> &device_codes)
     : contents_(std::make_unique<Contents>()) {
-    contents_->target = with_instruction_sets(target.with_implied_features());
+    contents_->target = with_all_features(target);
     contents_->module = llvm_module_of(module, target, device_codes, contents_->context);
 }
 

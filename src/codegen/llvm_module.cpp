@@ -34,7 +34,7 @@ Target target_of(const llvm::Module &module) {
 std::unique_ptr<llvm::Module> llvm_module_of(const LoweredModule &module, const Target &target,
                                              const std::vector<DeviceCode> &device_codes,
                                              llvm::LLVMContext &context) {
-    const Target whole = with_instruction_sets(target.with_implied_features());
+    const Target whole = with_all_features(target);
     auto result = ModuleEmitter(module, whole, device_codes, context).emit();
     optimize(*result, whole);
     if (const std::string *prefix = prefix_of_calls(module.runtime_prefixes, target)) {

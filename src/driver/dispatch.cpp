@@ -28,7 +28,7 @@ constexpr FeatureBit feature_bits[] = {
 
 // The features that a machine must have, as the runtime counts them: bit i % 64 of word i / 64.
 std::vector<uint64_t> feature_words(const Target &target) {
-    const Target full = with_instruction_sets(target.with_implied_features());
+    const Target full = with_all_features(target);
     std::vector<uint64_t> words((calotype_target_feature_end + 63) / 64, 0);
     for (const FeatureBit &f : feature_bits) {
         const Target::Feature feature = Target::feature_from_name(f.name);

@@ -11,7 +11,7 @@
 
 namespace calotype::internal {
 
-/// True if a Variable (or Load/Call/Store where `include_buffers`) of that name occurs free.
+/// True if a Variable of that name occurs free.
 bool uses_var(const Expr &e, const std::string &name);
 bool uses_var(const Stmt &s, const std::string &name);
 /// True if any name of the list occurs free.

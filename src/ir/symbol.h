@@ -14,7 +14,7 @@ namespace calotype::internal {
 /// What kind of declaration a Symbol is. Loop variables, lets and Vars have no Symbol at all.
 enum class SymbolKind : uint8_t {
     Parameter,        ///< scalar or buffer argument (pipeline/parameter.h)
-    Image,            ///< constant buffer embedded in the pipeline (pipeline/image.h)
+    Image,            ///< constant buffer embedded in the pipeline (pipeline/parameter.h)
     Function,         ///< a Func's definition (pipeline/function.h)
     ReductionDomain,  ///< the RDom that an RVar belongs to (pipeline/reduction.h)
     Linkable,  ///< device code from elsewhere that supplies a function (linkables/linkable.h)

@@ -152,7 +152,7 @@ public:
     /// that name.
     AutoSchedulerResults apply_autoscheduler(const Target &target,
                                              const AutoschedulerParams &params) const;
-    /// (Both are defined in autoschedule/.) From now on there is one of that name in this process. A CompileError if there was.
+    /// From now on there is one of that name in this process. A CompileError if there was.
     static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &autoscheduler);
     /// Code that is written out calls the runtime's functions by names with these prefixes, so that
     /// one process can have several runtimes: see docs/generators.md. Code that runs in this process

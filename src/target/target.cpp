@@ -255,6 +255,10 @@ Target internal::with_instruction_sets(const Target &target) {
     return result;
 }
 
+Target internal::with_all_features(const Target &target) {
+    return with_instruction_sets(target.with_implied_features());
+}
+
 int internal::vector_register_bits(const Target &target, bool is_float) {
     const Target t = with_instruction_sets(target);
     switch (t.arch) {

@@ -6,8 +6,8 @@ namespace calotype::internal {
 namespace {
 
 const Architecture architectures[] = {
-#define ARCHITECTURE(sm, ptx, llvm_sm, threads, blocks, shared_sm, shared_block, reserved)         \
-    {sm, ptx, llvm_sm, threads, blocks, shared_sm, shared_block, reserved},
+#define ARCHITECTURE(sm, ptx, llvm_sm, threads, blocks, shared_sm, reserved)                       \
+    {sm, ptx, llvm_sm, threads, blocks, shared_sm, reserved},
 #include "codegen/nvptx/architectures.def"
 };
 

@@ -27,7 +27,7 @@ struct Architecture {
     int ptx_isa;  ///< times ten; the lowest that has all we use on it
     int llvm_sm;  ///< the newest below or at it that LLVM knows
     int threads_per_sm, blocks_per_sm;
-    int shared_kib_per_sm, shared_kib_per_block;
+    int shared_kib_per_sm;
     int reserved_shared;  ///< bytes of each block that the system uses
 };
 /// The row of that capability or the newest below it.
