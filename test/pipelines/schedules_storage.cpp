@@ -40,6 +40,51 @@ TEST(Storage, OrderAndAlignment) {
         [](Func f, Func, Var x, Var) { f.compute_root().align_storage(x, 8).vectorize(x, 8); });
 }
 
+/// Channels come first, and vectors lie along x: `schedule` is that of f, which has an update.
+template<typename Schedule>
+void check_channels_first(Schedule schedule) {
+    Func f("f"), g("g");
+    Var c("c"), x("x"), y("y");
+    RDom r(0, 5, "r");
+    f(c, x, y) = x + 10 * c + 100 * y;
+    f(c, x, y) = max(f(c, x, y), (x + r) % 7 + c * y);
+    g(x, y) = f(0, x, y) + 2 * f(2, x + 1, y);
+    g.vectorize(x, 8);
+    schedule(f, g, c, x, y, r);
+    Buffer<int> result = g.realize({37, 11});
+    const auto value = [](int i, int k, int j) {
+        int most = i + 10 * k + 100 * j;
+        for (int s = 0; s < 5; s++) {
+            most = std::max(most, (i + s) % 7 + k * j);
+        }
+        return most;
+    };
+    for (int j = 0; j < 11; j++) {
+        for (int i = 0; i < 37; i++) {
+            ASSERT_EQ(result(i, j), value(i, 0, j) + 2 * value(i + 1, 2, j)) << i << ", " << j;
+        }
+    }
+}
+
+TEST(Storage, OfVectorsThatDoNotLieAlongTheFirstDimension) {
+    check_channels_first([](Func f, Func g, Var c, Var x, Var y, const RDom &r) {
+        f.compute_at(g, y).bound(c, 0, 3).unroll(c).vectorize(x, 8);
+        f.update().reorder(c, r, x, y).unroll(c).vectorize(x, 8);
+    });
+    check_channels_first([](Func f, Func, Var, Var x, Var, const RDom &) {
+        f.compute_root().vectorize(x, 8, TailStrategy::GuardWithIf);
+        f.update().vectorize(x, 5, TailStrategy::GuardWithIf);
+    });
+    check_channels_first([](Func f, Func g, Var, Var x, Var y, const RDom &) {
+        f.store_root().compute_at(g, y).fold_storage(y, 2).vectorize(x, 4);
+        f.update().vectorize(x, 4);
+    });
+    check_channels_first([](Func f, Func g, Var, Var x, Var y, const RDom &) {
+        f.compute_at(g, y).align_storage(x, 16).vectorize(x, 4);
+        f.update().vectorize(x, 4);
+    });
+}
+
 TEST(Storage, FoldedExplicitlyAndByTheCompiler) {
     check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root(); });
     check_storage(

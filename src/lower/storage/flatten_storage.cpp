@@ -4,11 +4,13 @@
 //     dimension of the Func      x                     y                      c
 //     stride                     extent'(c)            stride(x)*extent'(x)   1
 //
-// where extent' is the extent rounded up to the alignment that align_storage asks for.
+// where extent' is the extent rounded up to the alignment that align_storage asks for. Where the schedule says nothing
+// of it and all vectors lie along one dimension, that is the first.
 #include "lower/storage/flatten_storage.h"
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -22,6 +24,7 @@
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/instrument/look_up_memoized.h"
+#include "lower/loops/lane_dimensions.h"
 #include "lower/storage/flat_index.h"
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
@@ -65,8 +68,10 @@ private:
 
 class StorageFlattener : public Mutator {
 public:
-    StorageFlattener(LowerContext &ctx, std::unordered_set<std::string> handles)
-        : ctx_(ctx), handles_(std::move(handles)), index_type_(index_type(ctx.target)) {
+    StorageFlattener(LowerContext &ctx, std::unordered_set<std::string> handles,
+                     std::unordered_map<std::string, int> lane_dimensions)
+        : ctx_(ctx), handles_(std::move(handles)), lane_dimensions_(std::move(lane_dimensions)),
+          index_type_(index_type(ctx.target)) {
     }
 
 private:
@@ -217,7 +222,43 @@ private:
                 add(d, Expr());
             }
         }
+        if (!(f && has_layout(*f)) && !is_passed_on(op)) {
+            move_lanes_first(op->name, layout);
+        }
         return layout;
+    }
+
+    /// Whether the schedule says how elements lie in memory.
+    static bool has_layout(const Function &f) {
+        const auto &dims = f.schedule().storage_dims;
+        for (size_t d = 0; d < dims.size(); d++) {
+            if (dims[d].var != f.args()[d] || dims[d].alignment.defined()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether others than loads and stores of the host see the storage.
+    bool is_passed_on(const Realize *op) const {
+        const bool is_of_host =
+            kernel_api_ == DeviceAPI::None &&
+            (op->memory_type == MemoryType::Auto || op->memory_type == MemoryType::Heap ||
+             op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register);
+        return !is_of_host || handles_.count(op->name) || handles_.count(names::buffer(op->name));
+    }
+
+    /// The elements of a vector become neighbours, where all vectors lie along one dimension.
+    void move_lanes_first(const std::string &name, Layout &layout) const {
+        const auto found = lane_dimensions_.find(name);
+        if (found != lane_dimensions_.end()) {
+            const auto at = std::find(layout.order.begin(), layout.order.end(), found->second) -
+                            layout.order.begin();
+            std::rotate(layout.order.begin(), layout.order.begin() + at,
+                        layout.order.begin() + at + 1);
+            std::rotate(layout.extents.begin(), layout.extents.begin() + at,
+                        layout.extents.begin() + at + 1);
+        }
     }
 
     /// The header `name.buffer` of storage that has been allocated.
@@ -286,6 +327,7 @@ private:
 
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
+    const std::unordered_map<std::string, int> lane_dimensions_;
     const Type index_type_;
     const Call *streamed_ = nullptr;          ///< the stream_load around this place
     DeviceAPI kernel_api_ = DeviceAPI::None;  ///< of the kernel that we are in
@@ -300,7 +342,7 @@ Stmt flatten_storage(const Stmt &s, LowerContext &ctx) {
     Kernels kernels;
     kernels(s);
     handles.insert(kernels.used.names.begin(), kernels.used.names.end());
-    return StorageFlattener(ctx, std::move(handles)).mutate(s);
+    return StorageFlattener(ctx, std::move(handles), lane_dimensions(s)).mutate(s);
 }
 
 }  // namespace calotype::internal
