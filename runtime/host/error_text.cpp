@@ -66,8 +66,9 @@ CALOTYPE_WEAK int calotype_error_explicit_bounds_too_small(void *user_context,
                                                            int max_bound, int min_required,
                                                            int max_required) {
     Text t;
-    t << func_name << " is bounded in " << var_name << " to " << Range{min_bound, max_bound}
-      << ", must cover " << Range{min_required, max_required};
+    t << "Bounds given for " << func_name << " in " << var_name << " (from " << min_bound << " to "
+      << max_bound << ") do not cover required region (from " << min_required << " to "
+      << max_required << ')';
     return report(user_context, calotype_error_code_explicit_bounds_too_small, t);
 }
 

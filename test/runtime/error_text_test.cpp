@@ -25,7 +25,7 @@ TEST_F(ErrorText, ExternStages) {
 
 TEST_F(ErrorText, Shapes) {
     expect(-2, calotype_error_explicit_bounds_too_small(nullptr, "f", "x", 0, 9, -1, 10),
-           "f is bounded in x to [0, 9], must cover [-1, 10]");
+           "Bounds given for f in x (from 0 to 9) do not cover required region (from -1 to 10)");
     expect(-3,
            calotype_error_bad_type(nullptr, "input buffer in", calotype_type_of<uint8_t>().as_u32(),
                                    calotype_type_of<float>().with_lanes(4).as_u32()),

@@ -60,10 +60,6 @@ _WORDS: List[Tuple["re.Pattern[str]", Union[str, Callable[["re.Match[str]"], str
             r"buffer \d+ for output func (\S+) has type (\S+), must have (\S+)",
             r"Output buffer \1 has type \3 but type of the buffer passed in is \2",
         ),
-        (
-            r"(\S+) is bounded in (\S+) to \[(\S+), (\S+)\], must cover \[(\S+), (\S+)\]",
-            r"Bounds given for \1 in \2 (from \3 to \4) do not cover required region (from \5 to \6)",
-        ),
         (r"of func (\S+), which is not defined yet", r"Func \1 was asked, but it is undefined"),
         (r"func (\S+) has no type: it is not defined yet", r"Func \1 was asked, but it is undefined"),
         (

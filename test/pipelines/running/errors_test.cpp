@@ -107,8 +107,8 @@ TEST_F(RunTimeErrors, alignment) {
 
 TEST_F(RunTimeErrors, bounds_that_do_not_hold) {
     f.bound(x, 0, 8);
-    EXPECT_RUNTIME_ERROR(f.realize({10, 5}),
-                         "bounds_that_do_not_hold is bounded in x to [0, 7], must cover [0, 9]");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "Bounds given for bounds_that_do_not_hold in x (from "
+                                             "0 to 7) do not cover required region (from 0 to 9)");
 }
 
 TEST_F(RunTimeErrors, parameter_out_of_range) {
