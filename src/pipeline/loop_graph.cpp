@@ -37,9 +37,9 @@ int LoopGraph::add(StageLoop loop) {
         return std::any_of(loops_.begin(), loops_.end(),
                            [&](const StageLoop &other) { return other.name == name; });
     };
-    loop.name = loop.var;
-    for (int i = 1; is_taken(loop.name); i++) {
-        loop.name = loop.var + "." + std::to_string(i);
+    // Passes of the user find a loop by the end of its name, which is that of its variable.
+    for (loop.name = loop.var; is_taken(loop.name);) {
+        loop.name += "." + loop.var;
     }
     loops_.push_back(std::move(loop));
     return int(loops_.size()) - 1;

@@ -59,7 +59,7 @@ TEST(GpuSchedules, too_many_threads) {
     Func f = two_dimensional("crowded");
     f.gpu_tile(x, y, xi, yi, 64, 32);
     EXPECT_COMPILE_ERROR(lower_for_cuda(f),
-                         "the kernel of crowded.s0.y.1 has blocks of 64 x 32 x 1 "
+                         "the kernel of crowded.s0.y.y has blocks of 64 x 32 x 1 "
                          "threads, more than 1024");
 }
 
@@ -104,7 +104,7 @@ TEST(GpuSchedules, lanes) {
     Func g = two_dimensional("outer_lanes");
     g.split(x, x, xi, 32).gpu_blocks(y).gpu_lanes(x).gpu_threads(xi);
     EXPECT_COMPILE_ERROR(lower_for_cuda(g), "thread loop outer_lanes.s0.xi stands inside of lane "
-                                            "loop outer_lanes.s0.x.1: lanes must be innermost");
+                                            "loop outer_lanes.s0.x.x: lanes must be innermost");
 }
 
 TEST(GpuSchedules, host_loops_in_kernels) {
@@ -122,8 +122,8 @@ TEST(GpuSchedules, blocks_of_another_func) {
     f.compute_at(g, x).gpu_tile(x, y, xi, yi, 4, 4);
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(g),
-        "func producer has block loop producer.s0.y.1, but is computed inside of a kernel, that of "
-        "consumer: give it threads only, or compute it outside of block loop consumer.s0.y.1");
+        "func producer has block loop producer.s0.y.y, but is computed inside of a kernel, that of "
+        "consumer: give it threads only, or compute it outside of block loop consumer.s0.y.y");
 }
 
 TEST(GpuSchedules, blocks_that_are_no_nest) {
@@ -133,8 +133,8 @@ TEST(GpuSchedules, blocks_that_are_no_nest) {
     f.compute_at(g, y);
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(g),
-        "func between is computed inside of block loop around_it.s0.y.1, but outside of block loop "
-        "around_it.s0.x.1: compute it inside of the innermost of them, or outside of all");
+        "func between is computed inside of block loop around_it.s0.y.y, but outside of block loop "
+        "around_it.s0.x.x: compute it inside of the innermost of them, or outside of all");
 
     Func rows = two_dimensional("rows_of_blocks");
     Var yo("yo");
@@ -153,8 +153,8 @@ TEST(GpuSchedules, blocks_that_are_no_nest) {
     b.compute_with(a, y);
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(sum),
-        "block loop first_of_two.s0.x.1 is one of several inside of block loop "
-        "first_of_two.s0.y.1: the "
+        "block loop first_of_two.s0.x.x is one of several inside of block loop "
+        "first_of_two.s0.y.y: the "
         "blocks of a kernel are one nest of loops, so compute_with needs the innermost of them");
 }
 
@@ -165,7 +165,7 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
     f.compute_at(g, x).async();
     EXPECT_COMPILE_ERROR(lower_for_cuda(g),
                          "func async_producer is async, but computed inside of block loop "
-                         "async_consumer.s0.y.1: kernels cannot do that");
+                         "async_consumer.s0.y.y: kernels cannot do that");
     const auto in_kernel = [](const std::string &name, auto schedule) {
         Func producer = two_dimensional(name), consumer("user_of_" + name);
         consumer(x, y) = producer(x, y) + producer(x + 1, y);
@@ -176,7 +176,7 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
     EXPECT_COMPILE_ERROR(
         in_kernel("dumped", [](Func f) { f.debug_to_file("/tmp/dumped.tmp"); }),
         "func dumped is written to a file by debug_to_file, but computed inside of block loop "
-        "user_of_dumped.s0.y.1: kernels cannot do that");
+        "user_of_dumped.s0.y.y: kernels cannot do that");
     EXPECT_COMPILE_ERROR(in_kernel("tiled", [](Func f) { f.store_in(MemoryType::AMXTile); }),
                          "func tiled is stored in amx_tile, which kernels do not have");
     Func original = two_dimensional("original"), copy("copy"), user("user_of_copy");
@@ -187,29 +187,29 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
     copy.compute_at(user, x).copy_to_device();
     EXPECT_COMPILE_ERROR(lower_for_cuda(user),
                          "func copy is a copy between host and device, but computed inside of "
-                         "block loop user_of_copy.s0.y.1: kernels cannot do that");
+                         "block loop user_of_copy.s0.y.y: kernels cannot do that");
     Func watched = two_dimensional("watched");
     watched.gpu_tile(x, y, xi, yi, 8, 8).trace_stores();
     EXPECT_COMPILE_ERROR(lower_for_cuda(watched),
-                         "watched is traced inside of block loop watched.s0.y.1: kernels cannot "
+                         "watched is traced inside of block loop watched.s0.y.y: kernels cannot "
                          "trace");
     Func all_watched = two_dimensional("all_watched");
     all_watched.gpu_tile(x, y, xi, yi, 8, 8);
     EXPECT_COMPILE_ERROR(
         all_watched.compile_to_module({}, "p", Target("x86-64-linux-opencl-trace_all")),
-        "all_watched is traced inside of block loop all_watched.s0.y.1: kernels cannot trace");
+        "all_watched is traced inside of block loop all_watched.s0.y.y: kernels cannot trace");
     Param<void *> address("address");
     Func uses_address("uses_address");
     uses_address(x, y) = select(reinterpret<uint64_t>(address) == 0, x, y);
     uses_address.gpu_tile(x, y, xi, yi, 8, 8);
     EXPECT_COMPILE_ERROR(
         uses_address.compile_to_module({address}, "p", Target("x86-64-linux-cuda")),
-        "parameter address, an address, is used inside of block loop uses_address.s0.y.1: kernels "
+        "parameter address, an address, is used inside of block loop uses_address.s0.y.y: kernels "
         "take numbers and buffers only");
     Func h("printer");
     h(x, y) = print(x);
     h.gpu_tile(x, y, xi, yi, 8, 8);
-    EXPECT_COMPILE_ERROR(lower_for_cuda(h), "print is used inside of block loop printer.s0.y.1: "
+    EXPECT_COMPILE_ERROR(lower_for_cuda(h), "print is used inside of block loop printer.s0.y.y: "
                                             "kernels cannot print");
 }
 
@@ -226,7 +226,7 @@ TEST(GpuSchedules, shared_memory) {
     h.gpu_tile(x, y, xi, yi, 8, 1);
     big.compute_at(h, x).gpu_threads(y);
     EXPECT_COMPILE_ERROR(lower_for_cuda(h),
-                         "kernel big_consumer.s0.y.1 needs 370832 bytes of shared memory a block; "
+                         "kernel big_consumer.s0.y.y needs 370832 bytes of shared memory a block; "
                          "devices have at most 232448");
 }
 

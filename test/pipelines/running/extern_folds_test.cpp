@@ -124,7 +124,7 @@ TEST(ExternStagesReadFoldedStorage, which_must_hold_what_they_ask_for) {
     EXPECT_RUNTIME_ERROR(chain.pipeline.realize({9, 36}),
                          "fold factor of " + chain.made.name() +
                              " in y is 5, must be at least 6 for loop " + chain.result.name() +
-                             ".s0.y.1");
+                             ".s0.y.y");
 }
 
 TEST(ExternStagesReadFoldedStorage, without_a_seam) {
@@ -145,7 +145,7 @@ TEST(ExternStagesReadFoldedStorage, in_one_direction) {
     EXPECT_RUNTIME_ERROR(forward.pipeline.realize({7, last_row + 1}),
                          "storage of " + forward.made.name() +
                              " is folded in y, must be accessed monotonically over loop " +
-                             forward.result.name() + ".s0.y.1");
+                             forward.result.name() + ".s0.y.y");
 }
 
 }  // namespace
