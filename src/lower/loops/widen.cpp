@@ -5,7 +5,9 @@
 //   for all iterations.
 // - A condition that depends on x becomes a mask: loads and stores under it get it as predicate.
 //   The masked code stands under `if any lane`, so what is the same for all lanes may be evaluated.
-//   Where the condition is likely(), code without a mask comes first, under `if all lanes`.
+//   Where the condition is likely(), code without a mask comes first, under `if all lanes`; if what
+//   stands under it is whole vectors of inner loops, the iterations that are left follow one after
+//   the other, with a branch each in place of a mask of as many equal lanes as those vectors have.
 // - An allocation gets one element a lane where it had one element: a new innermost dimension.
 // - A loop whose bounds depend on x runs from 0 as often as any lane needs, under a mask.
 // - What has no vector form (calls with effects, locks, tasks) becomes a serial loop over x of its
@@ -27,6 +29,7 @@
 #include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/loops/atomic_update.h"
 #include "lower/loops/lanes.h"
 #include "lower/loops/widen_expr.h"
@@ -75,6 +78,43 @@ private:
 
 bool reads_state(const Expr &e) {
     return !is_pure(e) || contains_kind(e, NodeKind::Load);
+}
+
+/// Whether the condition has a constant bound: lanes under it are known where the last iteration of
+/// the loop around is a part of its own.
+bool has_constant_bound(const Expr &condition) {
+    if (const LT *op = condition.as<LT>()) {
+        return is_const(op->a) || is_const(op->b);
+    }
+    const LE *op = condition.as<LE>();
+    return op && (is_const(op->a) || is_const(op->b));
+}
+
+/// Looks for stores that are not in a vectorised loop of many lanes.
+class ShortStores : public Visitor {
+public:
+    bool found = false;
+
+private:
+    using Visitor::visit;
+
+    void visit(const Store *) override {
+        found = true;
+    }
+    void visit(const For *op) override {
+        constexpr int64_t many_lanes = 8;
+        const std::optional<int64_t> lanes = as_const_int(op->extent);
+        if (op->for_type != ForType::Vectorized || !lanes || *lanes < many_lanes) {
+            (*this)(op->body);
+        }
+    }
+};
+
+/// Whether one iteration is all vectors already.
+bool is_whole_vectors(const Stmt &s) {
+    ShortStores stores;
+    stores(s);
+    return !stores.found;
 }
 
 class Widener : public ExprWidener {
@@ -355,10 +395,14 @@ private:
 
     Stmt masked_branches(const IfThenElse *op, const Expr &wide) {
         const Expr scalar = remove_likelies(op->condition);
-        const bool likely = !scalar.same_as(op->condition);
-        const Stmt some = Block::make(with_mask(scalar, wide, op->then_case),
-                                      with_mask(!scalar, !wide, op->else_case));
-        const Stmt all = likely && !mask_.defined() ? mutate(op->then_case) : Stmt();
+        const bool all_first = !scalar.same_as(op->condition) && !mask_.defined();
+        const bool in_turn = all_first && !reads_state(scalar) && private_.empty() &&
+                             !has_constant_bound(scalar) && is_whole_vectors(op->then_case);
+        const Stmt some = in_turn
+                              ? one_by_one(IfThenElse::make(scalar, op->then_case, op->else_case))
+                              : Block::make(with_mask(scalar, wide, op->then_case),
+                                            with_mask(!scalar, !wide, op->else_case));
+        const Stmt all = all_first ? mutate(op->then_case) : Stmt();
         return all.defined() ? IfThenElse::make(tag_likely(all_lanes(wide)), all, some) : some;
     }
 
