@@ -95,6 +95,10 @@ class ShortStores : public Visitor {
 public:
     bool found = false;
 
+    using Visitor::operator();
+    void operator()(const Expr &) override {
+    }
+
 private:
     using Visitor::visit;
 
