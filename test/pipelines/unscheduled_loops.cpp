@@ -91,6 +91,15 @@ TYPED_TEST(UnscheduledLoops, OfScansAndHistograms) {
     this->expect_same(g, -5, 35);
 }
 
+TYPED_TEST(UnscheduledLoops, OfFunctions) {
+    const Buffer<TypeParam> a = this->input();
+    Func f("f");
+    const Expr v = cast<float>(a(x));
+    f(x) = saturating_cast<TypeParam>(sin(v) * 50 + pow(abs(v) + 1, 0.5f) + log(abs(v) + 0.25f));
+    f(x) = f(x) + saturating_cast<TypeParam>(cos(cast<float>(f(x))) * 20);
+    this->expect_same(f, -5, 61);
+}
+
 /// Sums of floats are reassociated unless the program is strict about them.
 TEST(UnscheduledLoops, SumsOfStrictFloatsKeepTheirOrder) {
     const int n = 1001;
