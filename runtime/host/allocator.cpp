@@ -20,6 +20,8 @@
 
 extern "C" __attribute__((weak)) void __asan_init();
 extern "C" __attribute__((weak)) void __msan_init();
+/** Of glibc: not 0 while the process has one thread. */
+extern "C" __attribute__((weak)) char __libc_single_threaded;
 
 using namespace calotype::runtime;
 
@@ -37,8 +39,16 @@ uint32_t number_of_thread() {
     return number;
 }
 
+bool is_only_thread() {
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
 /** Blocks that are free, of sizes from smallest to largest. Nobody waits for the lock: who does not get
- * it asks libc, and so does the child of a process that forked while it was held. */
+ * it asks libc, and so does the child of a process that forked while it was held.
+ *
+ * A loop that writes an image and asks for a block in each iteration should not wait until what it wrote has left the
+ * processor. Locked instructions wait for that: a process with one thread takes the lock without them. So does a load
+ * of two words at once that were stored one by one: addresses and sizes lie apart. */
 template<size_t smallest, size_t largest, size_t most_bytes>
 class alignas(64) KeptBlocks {
     static constexpr int most = 32;
@@ -46,14 +56,23 @@ class alignas(64) KeptBlocks {
     struct Block {
         void *address;
         size_t size;
-        uint32_t thread;  ///< that had it last
     };
-    Block blocks[most] = {};  ///< the oldest first
+    /** Of each block, the oldest first. */
+    void *addresses[most] = {};
+    size_t sizes[most] = {};
+    uint32_t threads[most] = {};  ///< that had it last
     int count = 0;
     size_t bytes = 0;
     std::atomic<bool> locked{false};
 
     bool try_lock() {
+        if (is_only_thread()) {
+            const bool is_held =
+                locked.load(std::memory_order_relaxed);  // as by what a signal interrupted
+            locked.store(true, std::memory_order_relaxed);
+            std::atomic_signal_fence(std::memory_order_acquire);
+            return !is_held;
+        }
         return !locked.exchange(true, std::memory_order_acquire);
     }
     void unlock() {
@@ -61,9 +80,11 @@ class alignas(64) KeptBlocks {
     }
 
     Block remove(int i) {
-        const Block block = blocks[i];
+        const Block block = {addresses[i], sizes[i]};
         for (count--; i < count; i++) {
-            blocks[i] = blocks[i + 1];
+            addresses[i] = addresses[i + 1];
+            sizes[i] = sizes[i + 1];
+            threads[i] = threads[i + 1];
         }
         bytes -= block.size;
         return block;
@@ -87,11 +108,10 @@ class alignas(64) KeptBlocks {
         const uint32_t thread = number_of_thread();
         int last = -1;
         for (int i = count - 1; i >= 0; i--) {
-            const Block &block = blocks[i];
-            if (block.size < size || block.size / 4 >= size) {
+            if (sizes[i] < size || sizes[i] / 4 >= size) {
                 continue;
             }
-            if (block.thread == thread) {
+            if (threads[i] == thread) {
                 return i;
             }
             last = last < 0 ? i : last;
@@ -136,7 +156,10 @@ public:
         while (count == most || bytes + size > most_bytes) {
             old[dropped++] = remove(0);
         }
-        blocks[count++] = {address, size, number_of_thread()};
+        addresses[count] = address;
+        sizes[count] = size;
+        threads[count] = number_of_thread();
+        count++;
         bytes += size;
         unlock();
         for (int i = 0; i < dropped; i++) {
