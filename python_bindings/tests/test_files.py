@@ -276,6 +276,7 @@ def test_names_of_the_runtime_have_a_prefix(tmp_path):
     path = tmp_path / "runtime.a"
     ct.compile_standalone_runtime(str(path), ct.Target("host"), prefixes)
     assert b"\0its_malloc\0" in path.read_bytes()
+    assert path.read_bytes().startswith(b"\x7fELF")  # whatever its name
     with pytest.raises(ct.CompileError, match="runtime prefix 'a-b' .export. cannot begin a name in C"):
         ct.compile_standalone_runtime(str(path), ct.Target("host"), {ct.RuntimeLinkage.Export: "a-b"})
     with pytest.raises(ct.CompileError, match="there is no prefix"):

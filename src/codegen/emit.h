@@ -37,6 +37,9 @@ std::string make_static_library(const std::vector<std::pair<std::string, std::st
 /// one.
 std::vector<std::pair<std::string, std::string>> read_static_library(std::string_view archive);
 
+/// Object files of one machine (ELF, 64 bits), given as name and bytes, as one that has all they have.
+std::string merge_objects(const std::vector<std::pair<std::string, std::string>> &objects);
+
 /// Declarations of the module's functions for C and C++.
 std::string c_header_text(const LoweredModule &module, const Target &target);
 /// The module as C++17, to be compiled for a machine that we generate no code for.

@@ -30,4 +30,8 @@ std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &
                                   read_static_library(embedded_runtime()), prefixes));
 }
 
+std::string standalone_runtime_object(const Target &target, const RuntimeNamespaceMap &prefixes) {
+    return merge_objects(read_static_library(standalone_runtime(target, prefixes)));
+}
+
 }  // namespace calotype::internal

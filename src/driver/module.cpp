@@ -218,7 +218,7 @@ Module link_modules(const std::string &name, const std::vector<Module> &modules)
 void compile_standalone_runtime(const std::string &filename, const Target &target,
                                 const RuntimeNamespaceMap &runtime_prefixes) {
     internal::write_file_atomically(filename,
-                                    internal::standalone_runtime(target, runtime_prefixes));
+                                    internal::standalone_runtime_object(target, runtime_prefixes));
 }
 
 std::map<OutputFileType, std::string>
@@ -226,8 +226,12 @@ compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_f
                            const Target &target, const RuntimeNamespaceMap &runtime_prefixes) {
     std::map<OutputFileType, std::string> written;
     for (const auto &[type, path] : output_files) {
-        if (type == OutputFileType::static_library || type == OutputFileType::object) {
+        if (type == OutputFileType::object) {
             compile_standalone_runtime(path, target, runtime_prefixes);
+            written[type] = path;
+        } else if (type == OutputFileType::static_library) {
+            internal::write_file_atomically(path,
+                                            internal::standalone_runtime(target, runtime_prefixes));
             written[type] = path;
         }
     }

@@ -80,11 +80,12 @@ private:
 /// One module with the functions of all. A CompileError if their targets cannot be linked.
 Module link_modules(const std::string &name, const std::vector<Module> &modules);
 
-/// Write the runtime for the target as a static library, under names with these prefixes; gives the
-/// files that were written. What is asked for as an object is that library as well: linkers want it
-/// behind what uses it.
+/// Write the runtime for the target as an object file, under names with these prefixes: all of it goes
+/// into what it is linked to, also into a shared library that has nothing else in it.
 void compile_standalone_runtime(const std::string &filename, const Target &target,
                                 const RuntimeNamespaceMap &runtime_prefixes = {});
+/// The same as an object or a static library, of which linkers take what is used; gives the files that
+/// were written.
 std::map<OutputFileType, std::string>
 compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_files,
                            const Target &target, const RuntimeNamespaceMap &runtime_prefixes = {});

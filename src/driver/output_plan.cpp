@@ -128,7 +128,8 @@ public:
         members_.emplace_back(c_identifier(function_) + "_wrapper.o",
                               contents[OutputFileType::object]);
         if (paths_.count(OutputFileType::object) && !last.has_feature(Target::NoRuntime)) {
-            keep_if_asked(OutputFileType::object, "_runtime", standalone_runtime(last, prefixes_));
+            keep_if_asked(OutputFileType::object, "_runtime",
+                          standalone_runtime_object(last, prefixes_));
         }
         for (const auto &[type, path] : paths_) {
             if (type == OutputFileType::static_library) {

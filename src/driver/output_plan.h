@@ -54,5 +54,8 @@ void write_files_together(const FileContents &files);
 bool has_runtime_for(const Target &target);
 /// The runtime as a static library that serves the target, under names with these prefixes.
 std::string standalone_runtime(const Target &target, const RuntimeNamespaceMap &prefixes = {});
+/// The same as one object file, all of which goes into what it is linked to.
+std::string standalone_runtime_object(const Target &target,
+                                      const RuntimeNamespaceMap &prefixes = {});
 
 }  // namespace calotype::internal

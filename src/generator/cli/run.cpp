@@ -139,15 +139,14 @@ RuntimeNamespaceMap runtime_prefixes(const GeneratorCommand &command) {
     return prefixes;
 }
 
-/// Linkers tell an archive by its contents, so that one may be named as an object.
 FileContents runtime_files(const GeneratorCommand &command) {
     const std::string name = command.output_dir + "/" + command.runtime;
-    const std::string runtime =
-        standalone_runtime(targets_of(command).back().second, runtime_prefixes(command));
-    FileContents files{{name + ".a", runtime}};
+    const Target target = targets_of(command).back().second;
+    const RuntimeNamespaceMap prefixes = runtime_prefixes(command);
+    FileContents files{{name + ".a", standalone_runtime(target, prefixes)}};
     if (std::find(command.emit.begin(), command.emit.end(), OutputFileType::object) !=
         command.emit.end()) {
-        files[name + ".o"] = runtime;
+        files[name + ".o"] = standalone_runtime_object(target, prefixes);
     }
     return files;
 }

@@ -289,6 +289,54 @@ TEST(Targets, ModesOfCompilingShowInTheCode) {
     EXPECT_TRUE(has(text("x86-64-linux-avx10_1"), "+avx10.1-512"));
 }
 
+const char *const one_of_two_text = R"(
+#include <string.h>
+inline int &count() { static int n = 0; return ++n; }    // in both objects, to be one
+static const char *own = "one";                          // in both, and each its own
+extern int other();
+extern const char *name_of_other();
+__attribute__((weak)) int chosen() { return 1; }
+__attribute__((visibility("hidden"))) int hidden = 7;
+static thread_local int per_thread = 20;
+static int at_start = count();
+int one() {
+    if (strcmp(own, "one") || strcmp(name_of_other(), "two")) return 1;
+    if (chosen() != 2 || other() != 8 || per_thread != 20) return 2;
+    return at_start + count() == 4 || at_start + count() == 6 ? 0 : 3;
+}
+)";
+const char *const other_of_two_text = R"(
+inline int &count() { static int n = 0; return ++n; }
+static const char *own = "two";
+const char *name_of_other() { return own; }
+int chosen() { return 2; }
+extern int hidden;
+static int at_start = count();
+int other() { return hidden + 1 + at_start - at_start; }
+)";
+
+TEST_F(Output, SeveralObjectsAsOne) {
+    write_file_atomically(path("one.cpp"), one_of_two_text);
+    write_file_atomically(path("two.cpp"), other_of_two_text);
+    write_file_atomically(path("main.cpp"), "int one(); int main() { return one(); }");
+    for (const char *flags : {"-O0", "-O2 -fPIC -g -ffunction-sections -fdata-sections"}) {
+        ASSERT_EQ(run(std::string("c++ ") + flags + " -c one.cpp two.cpp main.cpp"), 0);
+        std::vector<std::pair<std::string, std::string>> objects;
+        for (const char *name : {"one.o", "two.o"}) {
+            objects.emplace_back(name, read_file(path(name)));
+        }
+        const std::string merged = merge_objects(objects);
+        EXPECT_EQ(merged, merge_objects(objects));
+        write_file_atomically(path("merged.o"), merged);
+        write_file_atomically(path("again.o"), merge_objects({{"merged.o", merged}}));
+        for (const char *link :
+             {"main.o merged.o", "main.o again.o", "-Wl,--gc-sections merged.o main.o"}) {
+            ASSERT_EQ(run(std::string("c++ ") + link + " -o program"), 0);
+            EXPECT_EQ(run("./program"), 0) << flags << ": " << link;
+        }
+    }
+}
+
 TEST(Targets, WhatCannotBeCompiledForIsSaid) {
     const LoweredModule module = module_with("twice", NameMangling::C);
     const std::pair<const char *, const char *> unknown[] = {

@@ -153,7 +153,27 @@ TEST(RuntimePrefixes, AFileOfTheRuntime) {
                                                    {OutputFileType::c_header, file + ".h"}},
                                                   host, prefixes);
     EXPECT_EQ(files.size(), 2U);
-    EXPECT_EQ(internal::read_file(file), internal::read_file(file + ".o"));
+    EXPECT_TRUE(names_of(internal::read_file(file + ".o")).count("their_malloc"));
+}
+
+TEST(RuntimePrefixes, AsAnObjectAllOfItIsLinked) {
+    const TemporaryDirectory folder;
+    const std::string base = folder.path() + "/rt";
+    compile_standalone_runtime(
+        {{OutputFileType::static_library, base + ".a"}, {OutputFileType::object, base + ".o"}},
+        host);
+    const auto link = [&](const std::string &inputs) {
+        return std::system(("cd " + folder.path() + " && c++ -shared " + inputs +
+                            " -Wl,-z,defs -lpthread -ldl && nm -D --defined-only rt.so > names")
+                               .c_str());
+    };
+    ASSERT_EQ(link("rt.o -o rt.so"), 0);
+    EXPECT_TRUE(has(internal::read_file(folder.path() + "/names"), " calotype_do_par_for\n"));
+    // Together with a library that has some of its parts each name is still there once.
+    EXPECT_EQ(link("rt.o rt.a -o rt.so"), 0);
+    EXPECT_EQ(link("-Wl,--undefined=calotype_malloc rt.a rt.o -o rt.so"), 0);
+    compile_standalone_runtime(base + "2.a", host);
+    EXPECT_EQ(internal::read_file(base + "2.a"), internal::read_file(base + ".o"));
 }
 
 TEST(RuntimePrefixes, WhatIsRefused) {

@@ -89,12 +89,13 @@ TEST(CommandLine, Runtime) {
     EXPECT_TRUE(starts_with(read_file(dir.path() + "/my_runtime.a"), "!<arch>\n"));
 }
 
-TEST(CommandLine, RuntimeNamedAsAnObject) {
+TEST(CommandLine, RuntimeAsAnObject) {
     TemporaryDirectory dir;
     const Result r = run({"-r", "rt", "-o", dir.path(), "-e", "object,c_header", "target=host"});
     EXPECT_EQ(r.err, "");
     EXPECT_EQ(names_in(dir.path()), (Names{"rt.a", "rt.o"}));
-    EXPECT_EQ(read_file(dir.path() + "/rt.a"), read_file(dir.path() + "/rt.o"));
+    EXPECT_TRUE(starts_with(read_file(dir.path() + "/rt.a"), "!<arch>\n"));
+    EXPECT_TRUE(starts_with(read_file(dir.path() + "/rt.o"), "\177ELF"));
 }
 
 TEST(CommandLine, SameCommandSameBytes) {
