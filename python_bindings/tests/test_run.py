@@ -4,7 +4,9 @@
 import contextlib
 import inspect
 import io
+import sys
 import threading
+import time
 import warnings
 
 import calotype as ct
@@ -284,3 +286,67 @@ def test_outputs_by_name_are_checked_too():
         call(source, **{keyword: ct.Buffer(result)})
     with pytest.raises(ct.ArgumentError, match="'image' is an undefined Buffer"):
         call(ct.Buffer(), numpy.zeros(4, numpy.uint8))
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_what_changes_during_a_compilation_counts_for_the_next(step):
+    f = ct.Func("f")
+    f[x] = x + 5
+    stages = []
+
+    def change(at):
+        if len(stages) == step:
+            f.bound(x, 0, 2)
+        stages.append(at.stage)
+
+    with ct.progress(change):
+        assert list(f.realize([3])) == [5, 6, 7]
+    assert len(stages) > step
+    with pytest.raises(ct.RuntimeError, match=r"is bounded in x to \[0, 1\], must cover \[0, 2\]"):
+        f.realize([3])
+
+
+def test_pipelines_are_changed_while_other_threads_compile_them():
+    image, gain = ct.ImageParam(ct.Int(32), 2, "image"), ct.Param(ct.Int(32), "gain", 3)
+    image.set(ct.Buffer(ct.Int(32), [40, 40]))
+    stages = [ct.Func(f"stage{i}") for i in range(12)]
+    stages[0][x, y] = image[x, y] * gain
+    for before, after in zip(stages, stages[1:]):
+        after[x, y] = before[x, y] + x
+        before.compute_root()
+    end = time.monotonic() + 2
+    problems = []
+
+    def compile_it(k):
+        try:
+            while time.monotonic() < end:
+                if k == 0:
+                    stages[-1].compile_jit()
+                elif k == 1:
+                    stages[-1].compile_to_module([image, gain], "module")
+                else:
+                    stages[-1].realize([8, 8])
+        except Exception as e:  # any is one too many
+            problems.append(e)
+
+    def change_it(number):
+        while time.monotonic() < end:
+            number += 1
+            stage = stages[number % 11]
+            stage.add_trace_tag("tag" * 10)
+            stage.set_estimates([(0, number), (0, 8)])
+            gain.set_range(-number, number)
+            image.dim(1).set_bounds(0, 40)
+            image.dim(0).set_estimate(0, number)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work, args=(k,)) for work in (compile_it, change_it) for k in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert problems == []

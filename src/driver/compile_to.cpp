@@ -9,6 +9,7 @@
 #include "lang/pipeline.h"
 #include "lang/text/serialize.h"
 #include "lower/lower.h"
+#include "support/edit_lock.h"
 #include "support/error.h"
 #include "support/file.h"
 
@@ -22,8 +23,11 @@ CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,
                     const std::string &fn_name, const Target &target, LinkageType linkage) {
     user_assert(pipeline.defined()) << "an undefined pipeline is compiled";
     CompileJob job;
-    job.source =
-        pipeline.source(fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name, args);
+    const std::string name = fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name;
+    {
+        const ReadingScope reading;
+        job.source = deep_copy(pipeline.source(name, args));
+    }
     job.source.linkage = linkage;
     job.target = target;
     job.options = CompileOptions::from_environment(job.source.name);
@@ -46,6 +50,7 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &output_fi
     const auto whole = files.extract(OutputFileType::ctpipe);
     std::vector<uint8_t> bytes;
     if (!whole.empty()) {
+        const ReadingScope reading;
         serialize_pipeline(*this, bytes);
     }
     if (!files.empty() || whole.empty()) {
@@ -105,8 +110,12 @@ void Pipeline::compile_to_conceptual_stmt(const std::string &filename,
 }
 
 void Pipeline::print_loop_nest() {
-    std::cerr << calotype::print_loop_nest(source(contents()->outputs[0].name(), infer_arguments()),
-                                           get_target_from_environment());
+    PipelineSource copy;
+    {
+        const ReadingScope reading;
+        copy = deep_copy(source(contents()->outputs[0].name(), infer_arguments()));
+    }
+    std::cerr << calotype::print_loop_nest(copy, get_target_from_environment());
 }
 
 void Pipeline::compile_to_file(const std::string &filename_prefix,

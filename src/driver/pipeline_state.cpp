@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 
 #include <mutex>
+#include <optional>
 
 #include "ir/conventions/names.h"
 #include "ir/type_of.h"
 #include "ir/visitor.h"
 #include "pipeline/fields.h"
+#include "support/edit_lock.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -57,10 +59,9 @@ std::shared_ptr<const CompiledPipeline> JitState::find(const PipelineContents &p
     return is_same ? last->compiled : nullptr;
 }
 
-void JitState::remember(const PipelineSource &source, const Target &target,
+void JitState::remember(PipelineSnapshot snapshot, const Target &target,
                         std::shared_ptr<const CompiledPipeline> compiled) {
-    PipelineSnapshot snapshot(source);
-    if (!externs.empty() || !snapshot.is_complete()) {
+    if (!snapshot.is_complete()) {
         return;
     }
     auto now = std::make_shared<Compilation>();
@@ -88,6 +89,7 @@ std::vector<Argument> arguments_of(const std::vector<InferredArgument> &inputs) 
 }
 
 std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
+    const ReadingScope reading;
     const PipelineContents &contents = *pipeline.contents();
     std::vector<InferredArgument> inputs;
     for (InferredArgument &a : infer_arguments(contents.outputs, contents.requirements)) {
@@ -97,9 +99,6 @@ std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
     }
     return inputs;
 }
-
-CompileJob make_job(const Pipeline &pipeline, const std::string &name,
-                    const std::vector<Argument> &args, const Target &target);
 
 // Whether a stage passes the user context to the extern function of that name, ahead of all else.
 bool gets_user_context(const std::string &name, const Environment &callers) {
@@ -173,12 +172,38 @@ void check_extern_calls(const std::map<std::string, JITExtern> &externs,
     }
 }
 
+// A job with a pipeline of its own, and what its names of extern functions stand for.
+struct JitJob {
+    CompileJob job;
+    std::map<std::string, JITExtern> externs;
+};
+
+// What is read of the pipeline is read here.
+JitJob make_job(const Pipeline &pipeline, const std::string &name,
+                const std::vector<Argument> &args, const Target &target) {
+    const ReadingScope reading;
+    JitJob result;
+    result.job.target = target;
+    result.job.options = CompileOptions::from_environment(name);
+    result.job.source = deep_copy(pipeline.source(name, args));
+    result.job.source.linkage = LinkageType::ExternalPlusArgv;
+    result.job.source.runtime_prefixes.clear();
+    result.externs = JitState::of(pipeline).externs;
+    return result;
+}
+
+std::shared_ptr<const JitCode> compile(JitJob job);
+
 // What names of extern functions stand for: C functions by address, pipelines as functions compiled
 // now, which take their inputs as infer_arguments() lists them, then their outputs.
-void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs,
-                  const Environment &callers) {
-    check_extern_calls(externs, callers);
-    for (const auto &[name, e] : externs) {
+void link_externs(JitJob &made) {
+    if (made.externs.empty()) {
+        return;
+    }
+    CompileJob &job = made.job;
+    const Environment callers = build_environment(job.source.outputs);
+    check_extern_calls(made.externs, callers);
+    for (const auto &[name, e] : made.externs) {
         if (!e.pipeline().defined()) {
             job.jit_symbols[name] = e.extern_c_function().address();
             continue;
@@ -187,31 +212,19 @@ void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &exter
         if (gets_user_context(name, callers)) {
             args.insert(args.begin(), user_context_argument());
         }
-        const auto code =
-            Compiler::of_process().compile_jit(make_job(e.pipeline(), name, args, job.target));
+        const auto code = compile(make_job(e.pipeline(), name, args, job.target));
         job.jit_symbols[name] = code->function;
         job.keep_alive.push_back(code);
     }
 }
 
-CompileJob make_job(const Pipeline &pipeline, const std::string &name,
-                    const std::vector<Argument> &args, const Target &target) {
-    CompileJob job;
-    job.target = target;
-    job.options = CompileOptions::from_environment(name);
-    job.source = pipeline.source(name, args);
-    job.source.linkage = LinkageType::ExternalPlusArgv;
-    job.source.runtime_prefixes.clear();
-    link_externs(job, JitState::of(pipeline).externs,
-                 build_environment(pipeline.contents()->outputs));
-    return job;
+std::shared_ptr<const JitCode> compile(JitJob made) {
+    link_externs(made);
+    return Compiler::of_process().compile_jit(made.job);
 }
 
-}  // namespace
-
-std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
-                                                 const std::vector<Argument> &args,
-                                                 const Target &target) {
+JitJob job_with_args(const Pipeline &pipeline, const std::vector<Argument> &args,
+                     const Target &target) {
     std::vector<Argument> all = {user_context_argument()};
     for (const Argument &a : args) {
         if (a.name != names::user_context) {
@@ -224,7 +237,15 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
     if (dlsym(RTLD_DEFAULT, name.c_str())) {
         name += "$";
     }
-    return Compiler::of_process().compile_jit(make_job(pipeline, name, all, target));
+    return make_job(pipeline, name, all, target);
+}
+
+}  // namespace
+
+std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
+                                                 const std::vector<Argument> &args,
+                                                 const Target &target) {
+    return compile(job_with_args(pipeline, args, target));
 }
 
 std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipeline,
@@ -234,10 +255,19 @@ std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipelin
         return known;
     }
     auto result = std::make_shared<CompiledPipeline>();
-    result->inputs = inputs_of(pipeline);
-    const std::vector<Argument> args = arguments_of(result->inputs);
-    result->code = compile_with_args(pipeline, args, target);
-    state.remember(pipeline.source("", args), target, result);
+    std::optional<JitJob> job;
+    PipelineSnapshot snapshot;
+    {
+        const ReadingScope reading;
+        result->inputs = inputs_of(pipeline);
+        const std::vector<Argument> args = arguments_of(result->inputs);
+        job = job_with_args(pipeline, args, target);
+        if (job->externs.empty()) {
+            snapshot = PipelineSnapshot(pipeline.source("", args));
+        }
+    }
+    result->code = compile(std::move(*job));
+    state.remember(std::move(snapshot), target, result);
     return result;
 }
 

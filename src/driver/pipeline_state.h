@@ -39,7 +39,8 @@ struct JitState : PipelineDriverState {
     /// since; null otherwise.
     std::shared_ptr<const CompiledPipeline> find(const PipelineContents &pipeline,
                                                  const Target &target);
-    void remember(const PipelineSource &source, const Target &target,
+    /// `snapshot` is of the pipeline as it was compiled.
+    void remember(PipelineSnapshot snapshot, const Target &target,
                   std::shared_ptr<const CompiledPipeline> compiled);
     /// The state of a pipeline, made when first needed.
     static JitState &of(const Pipeline &pipeline);

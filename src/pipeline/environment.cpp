@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walking from Func to Func, and copying whole pipelines.
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
+#include <tuple>
 
 #include "ir/mutator.h"
 #include "ir/visitor.h"
@@ -257,6 +260,91 @@ void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outp
     for (const Function &f : outputs) {
         outputs_copy->emplace_back(copies.of(f.contents()));
     }
+}
+
+namespace {
+
+template<typename T>
+void assign(T &to, const T &from) {
+    to = from;
+}
+void assign(std::mutex &, const std::mutex &) {
+}
+
+/// Parameters of its own in place of those that a pipeline uses.
+class CopyParameters : public GraphMutator {
+public:
+    void copy_in(FunctionContents *c) {
+        mutate_expressions(*c, [&](const Expr &e) { return mutate(e); });
+        for_each_part<Parameter>(*c, [&](Parameter &p) { p = p.defined() ? copy_of(p) : p; });
+        for_each_part<SymbolPtr>(*c, [&](SymbolPtr &symbol) { symbol = copy_of(symbol); });
+    }
+
+private:
+    using GraphMutator::visit;
+    Expr visit(const Variable *op) override {
+        return is_parameter(op->symbol) ? Variable::make(op->type, op->name, copy_of(op->symbol))
+                                        : GraphMutator::visit(op);
+    }
+    Expr visit(const Call *op) override {
+        const Expr result = GraphMutator::visit(op);
+        if (!is_parameter(op->symbol)) {
+            return result;
+        }
+        const std::vector<Expr> &args = result.as<Call>()->args;
+        const SymbolPtr symbol = copy_of(op->symbol);
+        return op->call_type == CallKind::Intrinsic
+                   ? Call::make(op->type, op->intrinsic, args, symbol)
+                   : Call::make(op->type, op->name, args, op->call_type, op->value_index, symbol);
+    }
+
+    static bool is_parameter(const SymbolPtr &symbol) {
+        return symbol.defined() && symbol->kind == SymbolKind::Parameter;
+    }
+    SymbolPtr copy_of(const SymbolPtr &symbol) {
+        return is_parameter(symbol) ? SymbolPtr(copy_of(Parameter(symbol))) : symbol;
+    }
+    /// What constrains one may refer to it, so that it is known before that is looked at.
+    Parameter copy_of(const Parameter &original) {
+        Parameter &copy = copies_[original];
+        if (!copy.defined()) {
+            copy = Parameter(original.type(), original.is_buffer(), original.dimensions(),
+                             original.name());
+            ParameterContents &contents = *copy.contents();
+            std::apply(
+                [&](auto... to) {
+                    std::apply([&](auto... from) { (assign(to.value, from.value), ...); },
+                               fields(*original.contents()));
+                },
+                fields(contents));
+            const Parameter kept = copy;  // others may be added meanwhile
+            mutate_expressions(contents, [&](const Expr &e) { return mutate(e); });
+            return kept;
+        }
+        return copy;
+    }
+
+    std::map<Parameter, Parameter> copies_;
+};
+
+}  // namespace
+
+PipelineSource deep_copy(const PipelineSource &source) {
+    PipelineSource copy = source;
+    for (const Function &f : source.outputs) {
+        if (!f.defined()) {
+            return copy;  // it is refused when it is compiled
+        }
+    }
+    copy.outputs.clear();
+    Environment env;
+    deep_copy(source.outputs, &copy.outputs, &env);
+    CopyParameters parameters;
+    for (const auto &[name, f] : env) {
+        parameters.copy_in(f.contents().get());
+    }
+    mutate_expressions(copy.requirements, [&](const Expr &e) { return parameters.mutate(e); });
+    return copy;
 }
 
 }  // namespace calotype::internal

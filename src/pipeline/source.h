@@ -30,4 +30,8 @@ struct PipelineSource {
     RuntimeNamespaceMap runtime_prefixes;  ///< in the names of the runtime's functions
 };
 
+/// The same pipeline with Functions and Parameters of its own, which nobody else changes. As when it is compiled, the
+/// loop levels of `source` are locked.
+PipelineSource deep_copy(const PipelineSource &source);
+
 }  // namespace calotype::internal

@@ -4,17 +4,34 @@
 
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <calotype/driver/progress.h>
+#include <calotype/support/edit_lock.h>
 #include <calotype/support/waiting.h>
 
 #include "bindings.h"
 
 namespace calotype::python {
 
+/// Pipelines are changed by code of Python, which has the GIL.
+class GilForReading final : public internal::EditLock {
+public:
+    void acquire() override {
+        gil_.emplace();
+    }
+    void release() override {
+        gil_.reset();
+    }
+
+private:
+    std::optional<HeldGil> gil_;
+};
+
 /// While it lives, what this thread compiles ends at its next step after a signal whose handler in
-/// Python raises; as Python calls handlers on its main thread, there is nothing to do on others.
+/// Python raises; as Python calls handlers on its main thread, there is nothing to do on others. Where
+/// it reads the pipeline, it has the GIL.
 class Interruptible {
 public:
     Interruptible();
@@ -29,6 +46,8 @@ private:
     std::exception_ptr raised_;
     ProgressScope steps_;
     internal::WaitingScope polls_;
+    GilForReading gil_;
+    internal::EditLockScope reads_with_gil_{gil_};
 };
 
 /// Gives f(), which compiles, with other threads of Python running meanwhile.

@@ -9,6 +9,7 @@
 #include "pipeline/edits.h"
 #include "pipeline/fields.h"
 #include "pipeline/parameters_used.h"
+#include "support/edit_lock.h"
 
 namespace calotype::internal {
 
@@ -181,6 +182,7 @@ bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
     if (edits_ == edits) {
         return comparer.is_same;
     }
+    const ReadingScope reading;
     walk(comparer, functions_, parameters_, requirements, trace_pipeline);
     const bool is_same = comparer.is_same && comparer.word == comparer.end;
     if (is_same) {

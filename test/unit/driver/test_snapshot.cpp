@@ -4,10 +4,14 @@
 
 #include <functional>
 
+#include "driver/module.h"
+#include "driver/progress.h"
+#include "harness/expect_error.h"
 #include "lang/language.h"
 #include "lang/pipeline.h"
 #include "pipeline/compare/snapshot.h"
 #include "pipeline/edits.h"
+#include "support/edit_lock.h"
 
 namespace calotype::internal {
 namespace {
@@ -42,6 +46,50 @@ struct Scene {
 };
 
 using Edit = std::function<void(Scene &)>;
+
+// As another thread would change it, or a function that is told of the progress.
+TEST(Snapshots, WhatChangesDuringACompilationCountsForTheNext) {
+    Var x("x");
+    Func f("f");
+    f(x) = x + 5;
+    Pipeline p(f);
+    bool is_changed = false;
+    {
+        const ProgressScope scope([&](const CompileStep &) {
+            if (!is_changed) {
+                is_changed = true;
+                f.bound(x, 0, 2);
+            }
+        });
+        p.compile_jit();
+    }
+    EXPECT_TRUE(is_changed);
+    EXPECT_RUNTIME_ERROR(p.realize({3}), "f is bounded in x to [0, 1], must cover [0, 2]");
+}
+
+// Takes the lock where it reads the pipeline, not while it compiles.
+TEST(Snapshots, APipelineIsReadUnderTheLockForEdits) {
+    struct CountedLock final : EditLock {
+        int taken = 0;
+        bool is_held = false;
+        void acquire() override {
+            taken++;
+            is_held = true;
+        }
+        void release() override {
+            is_held = false;
+        }
+    };
+    Scene scene;
+    CountedLock lock;
+    const EditLockScope locks(lock);
+    const ProgressScope steps([&](const CompileStep &) { EXPECT_FALSE(lock.is_held); });
+    scene.pipeline.compile_jit();
+    EXPECT_EQ(lock.taken, 1);
+    scene.pipeline.compile_to_module(scene.pipeline.infer_arguments(), "f");
+    EXPECT_EQ(lock.taken, 2);
+    EXPECT_FALSE(lock.is_held);
+}
 
 class PipelineSnapshotTest : public testing::TestWithParam<std::pair<const char *, Edit>> {};
 

@@ -8,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "pipeline/level_text.h"
+#include "pipeline/parameters_used.h"
 #include "pipeline/pure_rvar.h"
 
 namespace calotype {
@@ -69,6 +70,27 @@ TEST(DeepCopy, shares_nothing_with_the_original) {
     outputs[0].stage(0)->values[0] = Expr(7);
     EXPECT_EQ(to_string(c.b.stage(0)->values[0]), "a(x) + 1");
     EXPECT_TRUE(outputs[0].schedule().compute_level.locked());
+}
+
+TEST(DeepCopy, of_a_pipeline_has_parameters_of_its_own) {
+    Parameter scalar(Int(32), false, 0, "scalar"), image(Int(32), true, 1, "image");
+    image.set_extent_constraint(0, scalar.as_expr());
+    Function f("f");
+    f.define({"x"}, {Call::make(image, {x}) + scalar.as_expr()});
+    PipelineSource source;
+    source.outputs = {f};
+    source.requirements = {{scalar.as_expr() > 0, {}}};
+    const PipelineSource copy = deep_copy(source);
+    const UsedParameters used =
+        internal::parameters_used(build_environment(copy.outputs), copy.requirements);
+    ASSERT_EQ(used.parameters.size(), 2u);
+    EXPECT_FALSE(used.parameters.at("image").same_as(image));
+    EXPECT_FALSE(used.parameters.at("scalar").same_as(scalar));
+    scalar.edit()->min_value = 7;
+    image.set_extent_constraint(0, 9);
+    EXPECT_FALSE(used.parameters.at("scalar")->min_value.defined());
+    EXPECT_EQ(to_string(used.parameters.at("image")->constraints[0].extent), "scalar");
+    EXPECT_EQ(to_string(copy.outputs[0].stage(0)->values[0]), to_string(f.stage(0)->values[0]));
 }
 
 TEST(Definitions, a_condition_that_calls_the_func_itself_owns_nothing) {
