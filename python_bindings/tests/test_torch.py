@@ -3,8 +3,10 @@
 
 import copy
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -293,3 +295,44 @@ def test_a_copied_module_has_the_same_operator(scaled):
 
     assert copy.deepcopy(Scale())(torch.ones(2, 3)).sum() == 18
     assert copy.copy(scaled) is scaled and copy.deepcopy(scaled.kernel) is scaled.kernel
+
+
+PROGRAM_FOR_TORCHS_BACKEND = """
+import torch
+import torch._inductor.config as config
+
+config.cpu_backend = "halide"
+config.halide.scheduler_cpu = "Mullapudi2016"
+
+
+@torch.compile
+def program(a, b):
+    scaled = (a * b + a).softmax(-1)
+    return scaled, scaled.sum(0)
+
+
+a, b = torch.randn(300, 257), torch.randn(300, 257)
+results = program(a, b)
+expected = (a * b + a).softmax(-1)
+assert torch.allclose(results[0], expected, atol=1e-6)
+assert torch.allclose(results[1], expected.sum(0), atol=1e-4)
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
+def test_torchs_own_backend(tmp_path):
+    """It imports the module `halide`, also in processes of its own, and links shared libraries."""
+    (tmp_path / "halide").mkdir()
+    (tmp_path / "halide/__init__.py").write_text("from calotype.halide import *\n")
+    (tmp_path / "program.py").write_text(PROGRAM_FOR_TORCHS_BACKEND)
+    package, installed = pathlib.Path(ct.__file__).parents[1], ct.install_dir()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(package)]),
+        "HALIDE_LIB": f"{installed}/lib",
+        "HALIDE_INCLUDE": f"{installed}/include/calotype/runtime/compat",
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, str(tmp_path / "program.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
