@@ -33,8 +33,12 @@ public:
         for (const auto &entry : fns_) {
             known.push_back(entry.first);
         }
+        const std::string hint = internal::did_you_mean(name, known);
         user_assert(place != fns_.end())
-            << "autoscheduler '" << name << "' is not known" << internal::did_you_mean(name, known);
+            << "autoscheduler '" << name << "' is not known"
+            << (hint.empty() ? (known.size() == 1 ? ", there is " : ", there are ") +
+                                   internal::join(known, ", ")
+                             : hint);
         return place->second;
     }
 

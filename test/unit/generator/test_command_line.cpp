@@ -219,7 +219,7 @@ TEST(CommandLineErrors, Names) {
     EXPECT_EQ(error_of({"-g", "brighten", "--print-after=vectorise_loops"}),
               "error: there is no pass 'vectorise_loops', did you mean 'vectorize_loops'?\n");
     EXPECT_EQ(error_of({"-g", "brighten", "autoscheduler=Best"}),
-              "error: autoscheduler 'Best' is not known\n");
+              "error: autoscheduler 'Best' is not known, there is Mullapudi2016\n");
 }
 
 TEST(CommandLineErrors, Values) {
