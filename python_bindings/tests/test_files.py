@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import threading
 
 import calotype as ct
 import pytest
@@ -287,3 +288,36 @@ def test_a_static_library_of_objects(tmp_path):
     simple().compile_to_object(str(tmp_path / "f.o"), [], "f")
     ct.create_static_library([str(tmp_path / "f.o")], ct.Target("host"), str(tmp_path / "f.a"))
     assert (tmp_path / "f.a").read_bytes().startswith(b"!<arch>")
+
+
+def test_modules_are_no_parts_of_themselves():
+    target = ct.Target("host-no_runtime")
+    inner, outer = simple().compile_to_module([], "inner", target), ct.Module("outer", target)
+    outer.append(inner)
+    with pytest.raises(ct.CompileError, match="module inner is appended to inner, which is the same"):
+        inner.append(inner)
+    with pytest.raises(ct.CompileError, match="module outer is appended to inner, which is a part of it"):
+        inner.append(outer)
+    assert outer.compile_to_bytes()
+
+
+def test_modules_grow_while_they_are_compiled():
+    target = ct.Target("host-no_runtime")
+    module, ended = ct.Module("module", target), threading.Event()
+    parts = []
+    for i in range(20):
+        part = ct.Func(f"part{i}")
+        part[x] = x + i
+        parts.append(part.compile_to_module([], f"part{i}", target))
+
+    def grow():
+        for part in parts:
+            module.append(part)
+        ended.set()
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    while not ended.is_set():
+        module.compile_to_bytes()
+    thread.join()
+    assert b"part19" in module.compile_to_bytes()

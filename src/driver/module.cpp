@@ -143,7 +143,16 @@ void Module::append(const LoweredFunction &function) {
 }
 
 void Module::append(const Module &module) {
+    user_assert(!module.holds(*this))
+        << "module " << module.name() << " is appended to " << name() << ", which is "
+        << (module.contents_ == contents_ ? "the same" : "a part of it");
     contents_->submodules.push_back(module);
+}
+
+bool Module::holds(const Module &other) const {
+    return contents_ == other.contents_ ||
+           std::any_of(contents_->submodules.begin(), contents_->submodules.end(),
+                       [&](const Module &m) { return m.holds(other); });
 }
 
 Module Module::resolve_submodules() const {

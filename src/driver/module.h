@@ -73,6 +73,9 @@ public:
     const internal::LoweredModule &lowered() const;
 
 private:
+    /// Whether it is the other, or that is among its submodules or theirs.
+    bool holds(const Module &other) const;
+
     struct Contents;
     std::shared_ptr<Contents> contents_;
 };

@@ -25,12 +25,15 @@ void multitarget(const std::string &fn_name, const OutputPaths &outputs,
         [&] { compile_multitarget(fn_name, names_of(outputs), targets, suffixes, make); });
 }
 
+// Other threads may append to a module while a copy of it is compiled.
 std::string to_object_bytes(const Module &module) {
-    return compile([&] { return module.compile_to_object_bytes(); });
+    const Module copy = module.resolve_submodules();
+    return compile([&] { return copy.compile_to_object_bytes(); });
 }
 
 Buffer<uint8_t> to_object_buffer(const Module &module) {
-    return compile([&] { return module.compile_to_buffer(); });
+    const Module copy = module.resolve_submodules();
+    return compile([&] { return copy.compile_to_buffer(); });
 }
 
 // Copies of the constant images, with their shapes.
@@ -105,7 +108,8 @@ void bind_module(PythonModule &m) {
         .def(
             "compile",
             [](const Module &self, const OutputPaths &outputs) {
-                compile_files([&] { self.compile(names_of(outputs)); });
+                const Module copy = self.resolve_submodules();
+                compile_files([&] { copy.compile(names_of(outputs)); });
             },
             "outputs"_a)
         .def(

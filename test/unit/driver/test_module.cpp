@@ -298,6 +298,11 @@ TEST(Modules, Submodules) {
     EXPECT_EQ(outer.functions().size(), 0u);
     EXPECT_EQ(outer.submodules().size(), 1u);
     EXPECT_EQ(outer.resolve_submodules().functions().size(), 1u);
+    EXPECT_COMPILE_ERROR(outer.append(outer),
+                         "module outer is appended to outer, which is the same");
+    Module inner = outer.submodules()[0];
+    EXPECT_COMPILE_ERROR(inner.append(outer),
+                         "module outer is appended to inner, which is a part of it");
 }
 
 // ---- print_loop_nest ----
