@@ -307,6 +307,37 @@ TEST_F(Contradictions, FoldsWithoutALoopAreAWarning) {
     }
 }
 
+TEST_F(Contradictions, OutputsInsideOfLoopsAreAWarning) {
+    chain();
+    f.compute_root();
+    g.compute_at(h, y).vectorize(x, 4);
+    Warnings warnings;
+    Pipeline p({g, h});
+    Buffer<int> inner(10), outer(10, 3);
+    p.realize({inner, outer});
+    EXPECT_EQ(warnings.texts, std::vector<std::string>{"func " + g.name() +
+                                                       " is an output of the pipeline, so it is "
+                                                       "computed at root and not at " +
+                                                       h.name() + ".y"});
+    for (int i = 0; i < 10; i++) {
+        EXPECT_EQ(inner(i), i + 1);
+        EXPECT_EQ(outer(i, 2), i + 3);
+    }
+}
+
+TEST_F(Contradictions, OutputsInsideOfWhatTheyReadAreAWarning) {
+    chain();
+    g.compute_root();
+    h.store_at(f, x).compute_at(g, x);
+    Warnings warnings;
+    const Buffer<int> values = h.realize({10, 3});
+    EXPECT_EQ(warnings.texts, std::vector<std::string>{"func " + h.name() +
+                                                       " is an output of the pipeline, so it is "
+                                                       "computed at root and not at " +
+                                                       g.name() + ".x"});
+    EXPECT_EQ(values(9, 2), 12);
+}
+
 TEST_F(Contradictions, TargetsWithoutAMachine) {
     EXPECT_COMPILE_ERROR(
         Target("debug"),
