@@ -137,6 +137,53 @@ TEST(Transposes, SumsOverAnyDimension) {
 }
 
 /// Bits that are taken apart, and put together again.
+/// Channels of an interleaved image, in an order that is given, and what is none of its channels at the others.
+template<typename T>
+void check_channels(const std::vector<int> &order, int channels, int lanes, bool constant) {
+    Var x("x"), c("c");
+    Func image("image"), plane("plane"), out("out");
+    image(x, c) = cast<T>(x * 5 + c * 77);
+    plane(x) = cast<T>(x * 3 + 1);
+    Expr value = constant ? cast<T>(-3) : plane(x);
+    for (int i = 0; i < int(order.size()); i++) {
+        value = order[size_t(i)] < 0 ? value : select(c == i, image(x, order[size_t(i)]), value);
+    }
+    out(x, c) = value;
+    image.compute_root().bound(c, 0, channels).reorder_storage(c, x);
+    plane.compute_root();
+    const int n = int(order.size());
+    out.reorder(c, x).bound(c, 0, n).unroll(c).vectorize(x, lanes);
+    out.output_buffer().dim(0).set_stride(n).dim(1).set_stride(1);
+    Buffer<T> result = Buffer<T>::make_interleaved(70, 1, n).sliced(1);
+    out.realize(result);
+    result.for_each_element([&](int i, int k) {
+        const int from = order[size_t(k)];
+        const T other = constant ? T(-3) : T(i * 3 + 1);
+        ASSERT_EQ(result(i, k), from < 0 ? other : T(i * 5 + from * 77))
+            << "of " << n << " channels, " << lanes << " lanes, at " << i << ", " << k;
+    });
+}
+
+template<typename T>
+void check_all_channels() {
+    for (const int lanes : {8, 16, 32}) {
+        for (const bool constant : {true, false}) {
+            check_channels<T>({0, 1, 2, -1}, 3, lanes, constant);
+            check_channels<T>({-1, 2, 1, 0}, 3, lanes, constant);
+            check_channels<T>({2, -1, 0, -1}, 3, lanes, constant);
+            check_channels<T>({0, 4, -1, 1, 2, 3}, 5, lanes, constant);
+            check_channels<T>({-1, 0, 1}, 2, lanes, constant);
+            check_channels<T>({2, 1, -1}, 4, lanes, constant);
+        }
+    }
+}
+
+TEST(Transposes, ChannelsBesideOthers) {
+    check_all_channels<uint8_t>();
+    check_all_channels<int16_t>();
+    check_all_channels<float>();
+}
+
 TEST(Transposes, BytesOfWords) {
     Var x("x");
     Func words("words"), bytes("bytes"), again("again");

@@ -7,6 +7,7 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/queries.h"
 #include "support/error.h"
 #include "target/registers.h"
 
@@ -87,6 +88,23 @@ Value *FunctionEmitter::concat(const std::vector<Value *> &parts) {
     return row[0];
 }
 
+namespace {
+
+/// The first two with gaps, then the third into the gaps: two permutations where the machine has those of any bytes of
+/// two registers. An interleaving of all three is known to LLVM as one to be made without them.
+Value *interleave_three(FunctionEmitter &f, const std::vector<Value *> &parts) {
+    const int lanes = lanes_of(parts[0]->getType());
+    std::vector<int> with_gaps, filled;
+    for (int i = 0; i < lanes; i++) {
+        with_gaps.insert(with_gaps.end(), {i, lanes + i, -1});
+        filled.insert(filled.end(), {3 * i, 3 * i + 1, 3 * lanes + i});
+    }
+    Value *two = f.shuffle(parts[0], parts[1], with_gaps);
+    return f.shuffle(two, f.slice(parts[2], 0, 3 * lanes), filled);
+}
+
+}  // namespace
+
 // a0 b0 c0 ... a1 b1 c1 ...
 Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
     int n = int(parts.size()), lanes = lanes_of(parts[0]->getType());
@@ -98,6 +116,11 @@ Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
     }
     if (n % 2 == 0) {
         return concat(interleave_pieces(parts));
+    }
+    const int bits = int(parts[0]->getType()->getScalarSizeInBits());
+    if (n == 3 && bits == 8 && machine_.permutes_bytes_of_two(target()) &&
+        3 * lanes * bits <= vector_register_bits(target(), true)) {
+        return interleave_three(*this, parts);
     }
     std::vector<int> indices;
     for (int i = 0; i < lanes; i++) {
@@ -257,27 +280,51 @@ Value *FunctionEmitter::emit_node(const Ramp *op) {
 
 namespace {
 
-/// The one vector that all parts of an interleaving are made of by taking lanes out, with the place of each lane
-/// in it; nothing if there is none.
-Expr only_source(const Shuffle *op, std::vector<int> *lanes) {
-    Expr source;
-    for (const Expr &part : op->vectors) {
-        const auto *taken = part.as<Shuffle>();
-        if (!taken || taken->vectors.size() != 1 || !taken->vectors[0].as<Variable>() ||
-            (source.defined() && !equal(source, taken->vectors[0]))) {
-            return Expr();
+/// What the parts of an interleaving are made of by taking lanes out, each vector once. A part that is
+/// nothing of the kind is made of itself.
+struct Sources {
+    std::vector<Expr> vectors;
+    std::vector<int> source;  ///< of each lane of the result
+    std::vector<int> lane;    ///< its place there
+    int taken = 0;            ///< parts that are lanes of another vector
+};
+
+Expr source_of(const Expr &part, std::vector<int> *lanes) {
+    const auto *taken = part.as<Shuffle>();
+    if (taken && taken->vectors.size() == 1 && taken->vectors[0].as<Variable>()) {
+        *lanes = taken->indices;
+        return taken->vectors[0];
+    }
+    for (int i = 0; i < part.type().lanes(); i++) {
+        lanes->push_back(i);
+    }
+    return part;
+}
+
+Sources sources_of(const Shuffle *op) {
+    Sources result;
+    std::vector<std::vector<int>> lanes(op->vectors.size());
+    std::vector<int> sources;
+    for (size_t i = 0; i < op->vectors.size(); i++) {
+        const Expr source = source_of(op->vectors[i], &lanes[i]);
+        result.taken += source.same_as(op->vectors[i]) ? 0 : 1;
+        const auto found = std::find_if(result.vectors.begin(), result.vectors.end(),
+                                        [&](const Expr &other) { return equal(other, source); });
+        sources.push_back(int(found - result.vectors.begin()));
+        if (found == result.vectors.end()) {
+            result.vectors.push_back(source);
         }
-        source = taken->vectors[0];
     }
     const int size = op->vectors[0].type().lanes();
     for (int i : op->indices) {
-        lanes->push_back(op->vectors[size_t(i / size)].as<Shuffle>()->indices[size_t(i % size)]);
+        result.source.push_back(sources[size_t(i / size)]);
+        result.lane.push_back(lanes[size_t(i / size)][size_t(i % size)]);
     }
-    return source;
+    return result;
 }
 
 /// Lanes of a vector, a register of the result at a time; null if one of them takes lanes of more than three
-/// registers that lie side by side.
+/// registers that lie side by side. What stands where a lane is below zero does not matter.
 Value *permute_by_registers(FunctionEmitter &f, Value *source, const std::vector<int> &lanes) {
     const int bits = int(source->getType()->getScalarSizeInBits()),
               total = lanes_of(source->getType());
@@ -287,13 +334,17 @@ Value *permute_by_registers(FunctionEmitter &f, Value *source, const std::vector
     for (size_t at = 0; at < lanes.size(); at += size_t(size)) {
         const size_t end = std::min(lanes.size(), at + size_t(size));
         std::vector<int> piece(lanes.begin() + ptrdiff_t(at), lanes.begin() + ptrdiff_t(end));
-        const auto [least, most] = std::minmax_element(piece.begin(), piece.end());
-        const int begin = *least / size * size;
-        if (*most >= begin + 3 * size) {
+        int least = total, most = 0;
+        for (int lane : piece) {
+            least = lane < 0 ? least : std::min(least, lane);
+            most = std::max(most, lane);
+        }
+        const int begin = std::min(least, most) / size * size;
+        if (most >= begin + 3 * size) {
             return nullptr;
         }
         for (int &lane : piece) {
-            lane -= begin;
+            lane = lane < 0 ? -1 : lane - begin;
         }
         pieces.push_back(piece);
         begins.push_back(begin);
@@ -306,14 +357,109 @@ Value *permute_by_registers(FunctionEmitter &f, Value *source, const std::vector
     return f.concat(results);
 }
 
+/// The places in one source of those lanes that it gives, and -1 elsewhere.
+std::vector<int> lanes_from(const Sources &of, int source) {
+    std::vector<int> lanes;
+    for (size_t i = 0; i < of.lane.size(); i++) {
+        lanes.push_back(of.source[i] == source ? of.lane[i] : -1);
+    }
+    return lanes;
+}
+
+/// Both sources in a register each: any lanes of the two by one permutation.
+Value *permute_two_registers(FunctionEmitter &f, const Sources &of) {
+    Value *first = f.emit(of.vectors[0]), *second = f.emit(of.vectors[1]);
+    const int lanes = std::max(lanes_of(first->getType()), lanes_of(second->getType()));
+    std::vector<int> indices;
+    for (size_t i = 0; i < of.lane.size(); i++) {
+        indices.push_back(of.lane[i] + of.source[i] * lanes);
+    }
+    return f.shuffle(f.slice(first, 0, lanes), f.slice(second, 0, lanes), indices);
+}
+
+/// One vector whose gaps a constant fills. By masks: of permutations with constants LLVM inserts these one by
+/// one. A gap holds the lane before it, as nothing masks a lane that has no value.
+Value *fill_gaps(FunctionEmitter &f, Value *source, std::vector<int> lanes,
+                 llvm::Constant *constant) {
+    std::vector<llvm::Constant *> masks, fillings;
+    llvm::Constant *none = llvm::Constant::getNullValue(constant->getType()),
+                   *all = llvm::Constant::getAllOnesValue(constant->getType());
+    int before = 0;
+    for (int &lane : lanes) {
+        masks.push_back(lane < 0 ? none : all);
+        fillings.push_back(lane < 0 ? constant : none);
+        lane = lane < 0 ? before : lane;
+        before = lane;
+    }
+    Value *v = permute_by_registers(f, source, lanes);
+    return v ? f.builder().CreateOr(f.builder().CreateAnd(v, llvm::ConstantVector::get(masks)),
+                                    llvm::ConstantVector::get(fillings))
+             : nullptr;
+}
+
+/// A permutation of each source, and of each pair of lanes the one that counts.
+Value *permute_and_choose(FunctionEmitter &f, const Sources &of) {
+    Value *permuted[2];
+    for (int i = 0; i < 2; i++) {
+        const auto *same = of.vectors[size_t(i)].as<Broadcast>();
+        Value *v = f.emit(same ? same->value : of.vectors[size_t(i)]);
+        permuted[i] =
+            same ? f.splat(v, int(of.lane.size())) : permute_by_registers(f, v, lanes_from(of, i));
+        if (!permuted[i]) {
+            return nullptr;
+        }
+    }
+    std::vector<int> indices;
+    for (int i = 0; i < int(of.lane.size()); i++) {
+        indices.push_back(i + of.source[size_t(i)] * int(of.lane.size()));
+    }
+    return f.shuffle(permuted[0], permuted[1], indices);
+}
+
+bool fits_a_register(const FunctionEmitter &f, const Type &t) {
+    return t.bits() * t.lanes() <= vector_register_bits(f.target(), true);
+}
+
+/// Whether four parts and more are made of two sources, one of them taken apart by another step than a power of two,
+/// such as red, green and blue that get an alpha beside them. For powers of two there are instructions.
+bool widens_uneven_steps(const FunctionEmitter &f, const Shuffle *op, const Sources &of) {
+    const int lanes = op->vectors[0].type().lanes();
+    return f.target().arch == Target::X86 && of.vectors.size() == 2 && of.taken >= 2 &&
+           op->vectors.size() > 3 && lanes >= 2 && op->type.bits() >= 8 &&
+           std::none_of(of.vectors.begin(), of.vectors.end(), has_effects) &&
+           std::any_of(of.vectors.begin(), of.vectors.end(), [&](const Expr &v) {
+               return !llvm::isPowerOf2_32(uint32_t(v.type().lanes() / lanes));
+           });
+}
+
+/// Permutations of what the parts are taken out of, in place of one for each part and more to put the parts together,
+/// which LLVM does not join. Null if it is none that gains by it.
+Value *interleave_of_few(FunctionEmitter &f, const Shuffle *op) {
+    const Sources of = sources_of(op);
+    if (of.vectors.size() == 1 && of.taken == int(op->vectors.size())) {
+        return permute_by_registers(f, f.emit(of.vectors[0]), of.lane);
+    }
+    if (!widens_uneven_steps(f, op, of)) {
+        return nullptr;
+    }
+    for (int i = 0; i < 2; i++) {
+        const auto *same = of.vectors[size_t(i)].as<Broadcast>();
+        auto *constant = same ? llvm::dyn_cast<llvm::ConstantInt>(f.emit(same->value)) : nullptr;
+        if (constant) {
+            return fill_gaps(f, f.emit(of.vectors[size_t(1 - i)]), lanes_from(of, 1 - i), constant);
+        }
+    }
+    const bool narrow = fits_a_register(f, of.vectors[0].type()) &&
+                        fits_a_register(f, of.vectors[1].type()) && fits_a_register(f, op->type);
+    const bool broadcast = of.vectors[0].as<Broadcast>() || of.vectors[1].as<Broadcast>();
+    return narrow && !broadcast ? permute_two_registers(f, of) : permute_and_choose(f, of);
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_node(const Shuffle *op) {
     if (op->vectors.size() > 1 && op->is_interleave()) {
-        std::vector<int> lanes;
-        const Expr source = only_source(op, &lanes);
-        Value *v = source.defined() ? permute_by_registers(*this, emit(source), lanes) : nullptr;
-        if (v) {
+        if (Value *v = interleave_of_few(*this, op)) {
             return v;
         }
     }
