@@ -295,13 +295,25 @@ Expr Simplifier::cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b) {
 
 namespace {
 
+// Whether a negative constant of the sum may become one from 0 to the divisor: not where the sum of the others might then
+// overflow, as it did not before.
+bool may_raise_constant(const LinearForm &sum, int64_t divisor, Simplifier &s, Type t) {
+    if (sum.constant >= 0) {
+        return true;
+    }
+    LinearForm others = sum;
+    others.constant = 0;
+    const Expr e = rebuild(others, s, t);
+    return e.defined() && s.has_room(e.get(), 1, divisor);
+}
+
 // numerator = divisor * quotient + rest, with as little as possible in rest.
 struct Split {
     LinearForm quotient, rest;
     bool useful = false;
 };
 
-Split split_by(const LinearForm &numerator, int64_t divisor) {
+Split split_by(const LinearForm &numerator, int64_t divisor, bool moves_constant) {
     Split s;
     for (const Term &t : numerator.terms) {
         if (t.coefficient % divisor == 0) {
@@ -311,8 +323,8 @@ Split split_by(const LinearForm &numerator, int64_t divisor) {
             s.rest.terms.push_back(t);
         }
     }
-    s.quotient.constant = euclidean_div(numerator.constant, divisor);
-    s.rest.constant = euclidean_mod(numerator.constant, divisor);
+    s.quotient.constant = moves_constant ? euclidean_div(numerator.constant, divisor) : 0;
+    s.rest.constant = numerator.constant - s.quotient.constant * divisor;
     s.useful = s.useful || s.quotient.constant != 0;
     return s;
 }
@@ -365,7 +377,8 @@ Expr Simplifier::remainder_of_ramp(const Ramp &ramp, const Expr &b) {
     if (!base) {
         return Expr();
     }
-    const Split s = split_by(*base, divisor);
+    const Split s =
+        split_by(*base, divisor, may_raise_constant(*base, divisor, *this, ramp.base.type()));
     const Expr rest = s.useful ? rebuild(s.rest, *this, ramp.base.type()) : Expr();
     return rest.defined() ? binary(NodeKind::Mod, this->ramp(rest, ramp.stride, ramp.lanes), b)
                           : Expr();
@@ -387,7 +400,8 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
         return Expr();
     }
     LinearForm &numerator = *sum;
-    const Split s = split_by(numerator, *divisor);
+    const Split s =
+        split_by(numerator, *divisor, may_raise_constant(numerator, *divisor, *this, t));
     if (s.useful) {
         const Expr rest = rebuild(s.rest, *this, t);
         if (!rest.defined()) {

@@ -19,6 +19,9 @@
 // and
 //   lo(x) hi(x)        a constant lower and upper bound of x; false if there is none
 //   rem(x, c)          x % c where it is known
+//   room(x, m, c)      1 if |x| * m + |c| is taken to fit the type: x has such bounds, or no data in it
+//                      (coordinates are far from the ends of their type). For rules that let
+//                      something overflow that did not. 0 otherwise
 //
 // Charter, each point checked by test/rules:
 //   1. Order: the first rule that applies wins; put special cases above general ones.
@@ -108,6 +111,7 @@ enum class PatternOp : uint8_t {
     Lo,
     Hi,
     Rem,
+    Room,
     Negate,
 };
 

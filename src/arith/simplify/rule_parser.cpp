@@ -81,6 +81,7 @@ constexpr NamedFunction named_functions[] = {
     {"lo", PatternOp::Lo, 1},
     {"hi", PatternOp::Hi, 1},
     {"rem", PatternOp::Rem, 2},
+    {"room", PatternOp::Room, 3},
 };
 
 class RuleParser {

@@ -248,6 +248,11 @@ public:
             return modulus ? integer(oracle_.remainder(wild(p.child[0]), modulus->i))
                            : std::nullopt;
         }
+        case PatternOp::Room: {
+            const auto factor = (*this)(p.child[1]), addend = (*this)(p.child[2]);
+            return integer(factor && addend &&
+                           oracle_.has_room(wild(p.child[0]), factor->i, addend->i));
+        }
         case PatternOp::Not:
         case PatternOp::Negate:
             return unary(p);

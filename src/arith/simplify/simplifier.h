@@ -44,6 +44,9 @@ public:
         return info(e).range;
     }
 
+    /// room() of rule conditions (rule.h).
+    bool has_room(const ExprNode *e, int64_t factor, int64_t addend) override;
+
     /// What follows from a condition: true facts and narrower variables. Call right after opening a
     /// layer of facts().
     void learn_true(const Expr &condition);

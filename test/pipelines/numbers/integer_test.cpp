@@ -336,6 +336,40 @@ TEST(Constants, divisors_of_every_kind) {
     }
 }
 
+// Of values from memory, which may be near the ends of the type, where no sum overflows as it is written.
+TEST(Constants, quotients_of_sums) {
+    const auto sums = [](Wide d) -> std::vector<Operation> {
+        const int by = int(d);
+        return {{"(a - 3) / " + std::to_string(by), [=](Expr a, Expr) { return (a - 3) / by; },
+                 [=](Wide a, Wide) {
+                     return euclidean_div(a - 3, by);
+                 }},
+                {"(a - 3) % " + std::to_string(by), [=](Expr a, Expr) { return (a - 3) % by; },
+                 [=](Wide a, Wide) {
+                     return euclidean_mod(a - 3, by);
+                 }},
+                {"(-3 - a) / " + std::to_string(by), [=](Expr a, Expr) { return (-3 - a) / by; },
+                 [=](Wide a, Wide) {
+                     return euclidean_div(-3 - a, by);
+                 }},
+                {"(a / 2 + 1) / " + std::to_string(by),
+                 [=](Expr a, Expr) { return (a / 2 + 1) / by; },
+                 [=](Wide a, Wide) {
+                     return euclidean_div(euclidean_div(a, 2) + 1, by);
+                 }},
+                {"(a / 8 * -3) % " + std::to_string(by),
+                 [=](Expr a, Expr) { return (a / 8 * -3) % by; },
+                 [=](Wide a, Wide) {
+                     return euclidean_mod(euclidean_div(a, 8) * -3, by);
+                 }}};
+    };
+    const std::vector<Wide> all = values_of(Int(32));
+    for (Wide d : {2, 3, 100, 1 << 24, 1 << 30}) {
+        check_operations(Int(32), Int(32), between(all, INT32_MIN + 3, INT32_MAX - 3), {1}, sums(d),
+                         {1, 8});
+    }
+}
+
 // Zeros come in where a position is negative.
 TEST(Bits, from_below_the_first) {
     Var x("x");

@@ -68,6 +68,20 @@ constexpr Case effects[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Effects, Simplify, testing::ValuesIn(effects));
 
+// What is read may be near the ends of its type, where a constant above 0 in place of one below might overflow.
+constexpr Case data[] = {
+    {"(x - 3) / 4", "(x + 1) / 4 + -1"},
+    {"(a[i] - 3) / 4", "(a[i] + -3) / 4"},
+    {"(a[i] - 3) % 5", "(a[i] + -3) % 5"},
+    {"(-3 - a[i]) / 4", "(-3 - a[i]) / 4"},
+    {"(a[i] * -3) % 100", "a[i] * -3 % 100"},
+    {"(a[i] / 4 - 1) / 2", "(a[i] / 4 + 1) / 2 + -1"},
+    {"(a[i] / 2 + 1) / 2", "(a[i] / 2 + 1) / 2"},
+    {"(a[i] + 7) / 4", "(a[i] + 3) / 4 + 1"},
+    {"(int32(a[i]:int16) - 3) / 4", "(int32(a[i]:int16) + 1) / 4 + -1"},
+};
+INSTANTIATE_TEST_SUITE_P(Data, Simplify, testing::ValuesIn(data));
+
 constexpr Case quotients[] = {
     {"(x*8 + 4) / 8", "x"},
     {"(x*8 + y) / 8", "y / 8 + x"},
