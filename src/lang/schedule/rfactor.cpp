@@ -17,6 +17,8 @@
 #include <map>
 #include <set>
 
+#include "arith/alignment_analysis.h"
+#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -91,13 +93,14 @@ private:
             ranges_[size_t(s.outer)] = old;
             return;
         }
-        ranges_[size_t(s.outer)] = {"", 0, (old.extent + s.factor - 1) / s.factor};
+        ranges_[size_t(s.outer)] = {"", 0, simplify((old.extent + s.factor - 1) / s.factor)};
         ranges_[size_t(s.inner)] = {"", 0, s.factor};
     }
 
     bool has_tail(const LoopStep &s) const {
-        const auto extent = as_const_int(range(s.old).extent), factor = as_const_int(s.factor);
-        return !extent || !factor || *extent % *factor != 0;
+        const auto factor = as_const_int(s.factor);
+        int64_t rest = 0;
+        return !factor || !reduce_modulo(range(s.old).extent, *factor, &rest) || rest != 0;
     }
 
     // The iterations of a split that the old loop has.
