@@ -344,6 +344,22 @@ TEST(Rfactor, of_a_split_sum) {
     EXPECT_EQ(to_string(f.update_value()), "factored_f() + " + part.name() + "(ri)");
 }
 
+/// Also where what they divide is known by its form alone.
+TEST(Rfactor, splits_that_divide_the_domain_leave_no_condition) {
+    Func f("divided_f"), input("divided_in");
+    Param<int> n("n");
+    RDom r(0, n / 32 * 32, "divided_r");
+    RVar rc("rc"), ri("ri"), ro("ro");
+    input(x) = x;
+    f() = 0;
+    f() += input(r);
+    f.update().split(r, rc, ri, 2).split(rc, ro, rc, 8);
+    Func part = f.update().rfactor(rc, u);
+    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8");
+    EXPECT_EQ(to_string(part.update_value()),
+              part.name() + "(u) + divided_in((ro * 8 + unsafe_promise_clamped(u, 0, 7)) * 2 + ri)");
+}
+
 TEST(Rfactor, of_a_histogram) {
     Func f("histogram_f"), input("histogram_in");
     RDom r(0, 10, 0, 20, "histogram_r");
