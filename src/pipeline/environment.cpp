@@ -197,7 +197,7 @@ private:
 
 /// Gives a copy of the members its own definitions and loop levels.
 void copy_parts(FunctionContents *c) {
-    c->wrapped = nullptr;  // copies of whole pipelines are found by name
+    c->wrapped = nullptr;
     c->owned_wrapped = nullptr;
     for_each_part<DefinitionPtr>(
         *c, [](DefinitionPtr &d) { d = d.defined() ? DefinitionPtr(new Definition(*d)) : d; });
@@ -209,6 +209,17 @@ void redirect(FunctionContents *c, RedirectCalls &calls, const Copies &copies) {
     for_each_part<IntrusivePtr<FunctionContents>>(*c, [&](IntrusivePtr<FunctionContents> &other) {
         other = other.defined() ? copies.of(other) : other;
     });
+}
+
+/// A copy of a wrapper belongs to the copy of the Func that it wraps, as before.
+void copy_wrapped(const FunctionContents &original, const Copies &copies) {
+    if (!original.wrapped) {
+        return;
+    }
+    const IntrusivePtr<FunctionContents> &copy = copies.by_name.at(original.name);
+    const IntrusivePtr<FunctionContents> &wrapped = copies.by_name.at(original.wrapped->name);
+    copy->wrapped = wrapped.get();
+    copy->owned_wrapped = original.owned_wrapped.defined() ? wrapped : nullptr;
 }
 
 // Calls of a Func to itself, by name, follow it to its new name.
@@ -247,7 +258,8 @@ Function Function::clone(const std::string &new_name) const {
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,
                Environment *env_copy) {
     Copies copies;
-    for (const auto &entry : build_environment(outputs)) {
+    const Environment env = build_environment(outputs);
+    for (const auto &entry : env) {
         IntrusivePtr<FunctionContents> copy(new FunctionContents(*entry.second.contents()));
         copy_parts(copy.get());
         copies.by_name[entry.first] = copy;
@@ -256,6 +268,9 @@ void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outp
     RedirectCalls calls(copies);
     for (const auto &entry : copies.by_name) {
         redirect(entry.second.get(), calls, copies);
+    }
+    for (const auto &entry : env) {
+        copy_wrapped(*entry.second.contents(), copies);
     }
     for (const Function &f : outputs) {
         outputs_copy->emplace_back(copies.of(f.contents()));
@@ -271,9 +286,26 @@ void assign(T &to, const T &from) {
 void assign(std::mutex &, const std::mutex &) {
 }
 
+/// Lets go of what bounds Parameters: those that name each other keep each other alive.
+struct BoundsOfParameters {
+    ~BoundsOfParameters() {
+        for (const Parameter &p : parameters) {
+            mutate_expressions(*p.contents(), [](const Expr &) { return Expr(); });
+        }
+    }
+    std::vector<Parameter> parameters;
+};
+
 /// Parameters of its own in place of those that a pipeline uses.
 class CopyParameters : public GraphMutator {
 public:
+    std::shared_ptr<const void> bounds() const {
+        auto result = std::make_shared<BoundsOfParameters>();
+        for (const auto &[original, copy] : copies_) {
+            result->parameters.push_back(copy);
+        }
+        return result;
+    }
     void copy_in(FunctionContents *c) {
         mutate_expressions(*c, [&](const Expr &e) { return mutate(e); });
         for_each_part<Parameter>(*c, [&](Parameter &p) { p = p.defined() ? copy_of(p) : p; });
@@ -344,6 +376,7 @@ PipelineSource deep_copy(const PipelineSource &source) {
         parameters.copy_in(f.contents().get());
     }
     mutate_expressions(copy.requirements, [&](const Expr &e) { return parameters.mutate(e); });
+    copy.bounds_of_parameters = parameters.bounds();
     return copy;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct PipelineSource {
     std::vector<Linkable> linkables;       ///< declared, in order of set-up; others may be used
     MetadataNameMap metadata_names;        ///< names of arguments that metadata shows under others
     RuntimeNamespaceMap runtime_prefixes;  ///< in the names of the runtime's functions
+    /// Of a deep copy: keeps what bounds its Parameters, which may name each other.
+    std::shared_ptr<const void> bounds_of_parameters;
 };
 
 /// The same pipeline with Functions and Parameters of its own, which nobody else changes. As when it is compiled, the

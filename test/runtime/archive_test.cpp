@@ -99,10 +99,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__isoc23_sscanf", "__isoc23_strtol", "__isoc23_strtoll", "__isoc23_strtoul",
         "__isoc23_strtoull",
         // threads and dl
-        "pthread_atfork", "pthread_create", "pthread_detach", "pthread_join",
-        "pthread_timedjoin_np", "pthread_setspecific", "pthread_key_delete", "pthread_key_create",
-        "pthread_self", "pthread_setname_np", "pthread_sigmask", "sigdelset", "sigfillset",
-        "dlopen", "dlsym", "dlclose", "dladdr",
+        "__libc_single_threaded", "pthread_atfork", "pthread_create", "pthread_detach",
+        "pthread_join", "pthread_timedjoin_np", "pthread_setspecific", "pthread_key_delete",
+        "pthread_key_create", "pthread_self", "pthread_setname_np", "pthread_sigmask", "sigdelset",
+        "sigfillset", "dlopen", "dlsym", "dlclose", "dladdr",
         // the linker
         "_GLOBAL_OFFSET_TABLE_"};
     const Symbols symbols = symbols_of_archive();

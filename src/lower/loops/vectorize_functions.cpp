@@ -15,6 +15,7 @@
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/names.h"
 
 namespace calotype::internal {
 
@@ -129,7 +130,8 @@ private:
     }
 
     Stmt in_vectors(const For *op) const {
-        const std::string vector = op->name + ".vector", lane = op->name + ".lane";
+        const std::string vector = names::part(op->name, "vector");
+        const std::string lane = names::part(op->name, "lane");
         const Expr x = Variable::make(Int(32), op->name);
         const Expr value =
             op->min + Variable::make(Int(32), vector) * lanes_ + Variable::make(Int(32), lane);

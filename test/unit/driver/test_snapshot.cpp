@@ -64,7 +64,9 @@ TEST(Snapshots, WhatChangesDuringACompilationCountsForTheNext) {
         p.compile_jit();
     }
     EXPECT_TRUE(is_changed);
-    EXPECT_RUNTIME_ERROR(p.realize({3}), "f is bounded in x to [0, 1], must cover [0, 2]");
+    EXPECT_RUNTIME_ERROR(p.realize({3}),
+                         "Bounds given for " + f.name() +
+                             " in x (from 0 to 1) do not cover required region (from 0 to 2)");
 }
 
 // Takes the lock where it reads the pipeline, not while it compiles.

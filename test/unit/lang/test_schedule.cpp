@@ -357,7 +357,8 @@ TEST(Rfactor, splits_that_divide_the_domain_leave_no_condition) {
     Func part = f.update().rfactor(rc, u);
     EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8");
     EXPECT_EQ(to_string(part.update_value()),
-              part.name() + "(u) + divided_in((ro * 8 + unsafe_promise_clamped(u, 0, 7)) * 2 + ri)");
+              part.name() +
+                  "(u) + divided_in((ro * 8 + unsafe_promise_clamped(u, 0, 7)) * 2 + ri)");
 }
 
 TEST(Rfactor, of_a_histogram) {
