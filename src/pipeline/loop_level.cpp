@@ -3,6 +3,7 @@
 
 #include "pipeline/edits.h"
 #include "pipeline/level_text.h"
+#include "support/copyable_atomic.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -15,7 +16,7 @@ struct LoopLevel::Contents : RefCounted {
     std::string func, var;
     bool is_rvar = false;
     int stage_index = -1;
-    bool locked = false;
+    CopyableAtomic<bool> locked{false};  ///< set by each thread that compiles
 
     bool same_place(const Contents &o) const {
         return kind == o.kind && func == o.func && var == o.var && stage_index == o.stage_index;
