@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions over lanes that are equal or of known form.
+#include <set>
 #include <utility>
 
 #include "arith/simplify/simplifier.h"
@@ -43,6 +44,15 @@ Expr in_lanes(const Comparison *op, bool all) {
     return Comparison::make(all ? high_a : low_a, all ? low_b : high_b);
 }
 
+/// Whether each lane of the one vector that it takes lanes of occurs.
+bool takes_all_lanes(const Shuffle *op) {
+    if (op->vectors.size() != 1) {
+        return false;
+    }
+    const size_t lanes = size_t(op->vectors[0].type().lanes());
+    return std::set<int>(op->indices.begin(), op->indices.end()).size() == lanes;
+}
+
 /// A condition of vectors, for all lanes or any, as one of scalars; undefined if it is none.
 Expr in_lanes(const Expr &condition, bool all) {
     if (const auto *op = condition.as<LT>()) {
@@ -59,6 +69,14 @@ Expr in_lanes(const Expr &condition, bool all) {
         const Expr a = in_lanes(all ? both->a : either->a, all);
         const Expr b = in_lanes(all ? both->b : either->b, all);
         return !a.defined() || !b.defined() ? Expr() : all ? a && b : a || b;
+    }
+    const auto *groups = condition.as<VectorReduce>();
+    if (groups && groups->op == (all ? VectorReduce::And : VectorReduce::Or)) {
+        return in_lanes(groups->value, all);
+    }
+    const auto *order = condition.as<Shuffle>();
+    if (order && takes_all_lanes(order)) {
+        return in_lanes(order->vectors[0], all);
     }
     const auto *b = condition.as<Broadcast>();
     return b && b->value.type().is_scalar() ? b->value : Expr();

@@ -20,6 +20,7 @@
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/language/hints.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
@@ -106,7 +107,7 @@ private:
     // The iterations of a split that the old loop has.
     void limit(const LoopStep &s) {
         if (has_tail(s)) {
-            predicate = both(predicate, iteration(s) < range(s.old).extent);
+            predicate = both(predicate, likely(iteration(s) < range(s.old).extent));
         }
     }
 

@@ -114,6 +114,14 @@ constexpr Case vectors[] = {
     {"vector_reduce(or, ramp(x, 1, 8) <= broadcast(y, 8), 1)", "x <= y"},
     {"vector_reduce(and, broadcast(y, 8) < ramp(x, -2, 8), 1)", "y < x + -14"},
     {"vector_reduce(or, !(ramp(x, 1, 8) < broadcast(y, 8)), 1)", "y + -7 <= x"},
+    {"vector_reduce(and, vector_reduce(and, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [0, 2, 1, "
+     "3]), 2), 1)",
+     "x + 3 < y"},
+    {"vector_reduce(or, vector_reduce(or, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [3, 2, 1, "
+     "0]), 2), 1)",
+     "x < y"},
+    {"vector_reduce(and, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [0, 2, 1, 1]), 1)",
+     "vector_reduce(and, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [0, 2, 1, 1]), 1)"},
     {"vector_reduce(and, ramp(x, 1, 8) <= broadcast(y, 8) && broadcast(z, 8) <= ramp(x, 1, 8), 1)",
      "x + 7 <= y && z <= x"},
     {"ramp(x, 2, 8) * broadcast(y, 8) + broadcast(z, 8)", "ramp(x * y + z, y * 2, 8)"},

@@ -340,7 +340,7 @@ TEST(Rfactor, of_a_split_sum) {
     EXPECT_EQ(to_string(part.update_value()),
               part.name() + "(u) + factored_in(unsafe_promise_clamped(ro * 8 + "
                             "unsafe_promise_clamped(u, 0, 7), 0, 29))");
-    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8 && ro * 8 + u < 30");
+    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8 && likely(ro * 8 + u < 30)");
     EXPECT_EQ(to_string(f.update_value()), "factored_f() + " + part.name() + "(ri)");
 }
 
