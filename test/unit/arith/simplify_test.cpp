@@ -116,7 +116,7 @@ constexpr Case vectors[] = {
     {"vector_reduce(or, !(ramp(x, 1, 8) < broadcast(y, 8)), 1)", "y + -7 <= x"},
     {"vector_reduce(and, vector_reduce(and, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [0, 2, 1, "
      "3]), 2), 1)",
-     "x + 3 < y"},
+     "x < y + -3"},
     {"vector_reduce(or, vector_reduce(or, shuffle([ramp(x, 1, 4) < broadcast(y, 4)], [3, 2, 1, "
      "0]), 2), 1)",
      "x < y"},
