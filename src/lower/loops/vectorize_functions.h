@@ -17,7 +17,7 @@ namespace calotype::internal {
 ///                                           } }
 ///
 /// Of float32 alone, whose functions give the same in vectors as in scalars. No iteration may read what another one
-/// writes.
+/// writes. Not where passes of the program follow, which expect the loops of its schedule.
 ///
 /// Requires: flat storage.
 /// Establishes: nothing that other passes rely on.

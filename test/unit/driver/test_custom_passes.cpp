@@ -17,7 +17,7 @@ namespace {
 /// Counts nodes and leaves them as they are.
 class Counter : public Mutator {
 public:
-    int divisions = 0, products = 0, atomics = 0;
+    int divisions = 0, products = 0, atomics = 0, vectors = 0;
     std::vector<std::string> mutexes;
 
 private:
@@ -28,6 +28,10 @@ private:
     }
     Expr visit(const Mul *op) override {
         products += op->type.is_float();
+        return Mutator::visit(op);
+    }
+    Stmt visit(const Store *op) override {
+        vectors += op->value.type().is_vector();
         return Mutator::visit(op);
     }
     Stmt visit(const Atomic *op) override {
@@ -65,6 +69,14 @@ TEST(CustomPasses, see_updates_under_a_mutex_as_atomic) {
     EXPECT_EQ(counter.atomics, 1);
     Buffer<int> result = updated(true).realize({40, 30});
     result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + j)); });
+}
+
+TEST(CustomPasses, see_no_vectors_that_the_schedule_does_not_have) {
+    Func f("sines");
+    f(x) = sin(x * 0.5f);
+    EXPECT_EQ(seen_in(f).vectors, 0);
+    f.vectorize(x, 4);
+    EXPECT_GT(seen_in(f).vectors, 0);
 }
 
 TEST(CustomPasses, see_each_store_of_others) {
