@@ -302,7 +302,7 @@ def test_what_changes_during_a_compilation_counts_for_the_next(step):
     with ct.progress(change):
         assert list(f.realize([3])) == [5, 6, 7]
     assert len(stages) > step
-    with pytest.raises(ct.RuntimeError, match=r"is bounded in x to \[0, 1\], must cover \[0, 2\]"):
+    with pytest.raises(ct.RuntimeError, match=r"in x \(from 0 to 1\) do not cover required region \(from 0 to 2\)"):
         f.realize([3])
 
 

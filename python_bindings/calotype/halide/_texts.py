@@ -60,6 +60,7 @@ _WORDS: List[Tuple["re.Pattern[str]", Union[str, Callable[["re.Match[str]"], str
             r"buffer \d+ for output func (\S+) has type (\S+), must have (\S+)",
             r"Output buffer \1 has type \3 but type of the buffer passed in is \2",
         ),
+        (r"Bounds given for \S+ in \S+ \(from \S+ to \S+\) do not cover required region \(from \S+ to \S+\)", r"\g<0>"),
         (r"of func (\S+), which is not defined yet", r"Func \1 was asked, but it is undefined"),
         (r"func (\S+) has no type: it is not defined yet", r"Func \1 was asked, but it is undefined"),
         (
