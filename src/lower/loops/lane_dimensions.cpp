@@ -90,31 +90,29 @@ private:
         }
         return result;
     }
-    void visit(const Call *op) override {
-        GraphVisitor::visit(op);
-        const auto found = uses.find(op->name);
-        if (op->call_type != CallKind::Func || found == uses.end()) {
+    /// An element that is stored by itself says nothing, one that is loaded is a use of another kind.
+    void add_use(const std::string &buffer, const std::vector<Expr> &args, bool is_load) {
+        const auto found = uses.find(buffer);
+        if (found == uses.end()) {
             return;
         }
-        const std::vector<int> lanes = lanes_of(op->args);
+        Uses &known = found->second;
+        const std::vector<int> lanes = lanes_of(args);
         if (lanes.size() == 1) {
-            found->second.of_loads.push_back(lanes[0]);
+            (is_load ? known.of_loads : known.of_stores).push_back(lanes[0]);
         } else {
-            found->second.is_mixed = true;
+            known.is_mixed |= is_load || lanes.size() > 1;
+        }
+    }
+    void visit(const Call *op) override {
+        GraphVisitor::visit(op);
+        if (op->call_type == CallKind::Func) {
+            add_use(op->name, op->args, true);
         }
     }
     void visit(const Provide *op) override {
         GraphVisitor::visit(op);
-        const auto found = uses.find(op->name);
-        if (found == uses.end()) {
-            return;
-        }
-        const std::vector<int> lanes = lanes_of(op->args);
-        if (lanes.size() == 1) {
-            found->second.of_stores.push_back(lanes[0]);
-        } else {
-            found->second.is_mixed |= lanes.size() > 1;
-        }
+        add_use(op->name, op->args, false);
     }
     void visit(const Realize *op) override {
         uses.emplace(op->name, Uses());
