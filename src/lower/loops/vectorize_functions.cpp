@@ -13,8 +13,6 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
-#include "ir/with.h"
-#include "lower/effects.h"
 #include "lower/names.h"
 
 namespace calotype::internal {

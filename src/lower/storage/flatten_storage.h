@@ -17,10 +17,10 @@ namespace calotype::internal {
 ///     f[(x - f.min.0)*f.stride.0 + (y - f.min.1)*f.stride.1] =
 ///         im[x*im.stride.0 + y*im.stride.1 - (im.min.0*im.stride.0 + im.min.1*im.stride.1)]
 ///
-/// The order of dimensions in memory is that of the Func's schedule; where it names none, a dimension that all vectors
-/// lie along is the first (lane_dimensions). align_storage rounds the extents (and so strides) up. Indices are int32, int64 where the target has large buffers. Bools
-/// are bytes in memory. `f.buffer`, where something takes the address of it, is a buffer header
-/// made on the stack.
+/// The order of dimensions in memory is that of the Func's schedule; where it names none, a dimension
+/// that all vectors lie along is the first (lane_dimensions). align_storage rounds the extents (and so
+/// strides) up. Indices are int32, int64 where the target has large buffers. Bools are bytes in memory.
+/// `f.buffer`, where something takes the address of it, is a buffer header made on the stack.
 ///
 /// Requires: one value a Func (split_tuples); names are unique.
 /// Establishes: no Realize, Provide, and no calls of Funcs or images.
