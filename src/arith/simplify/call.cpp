@@ -6,6 +6,7 @@
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -148,6 +149,11 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
             return args[1];
         }
         return is_const_zero(args[0]) && args.size() == 3 ? args[2] : Expr();
+    case Intrinsic::pow:  // by an exponent that a specialization says
+        if (is_const(args[1], 2) && is_pure(args[0])) {
+            return binary(NodeKind::Mul, args[0], args[0]);
+        }
+        return is_const_one(args[1]) ? args[0] : Expr();
     case Intrinsic::lerp:  // between a value and itself
         return (finite_floats_ || !op->type.is_float()) && equal(args[0], args[1]) ? args[0]
                                                                                    : Expr();

@@ -98,6 +98,13 @@ void Facts::refine(const std::string &name, const IntegerInfo &info) {
     push(name, narrowed);
 }
 
+void Facts::replace(const std::string &name, const Expr &constant) {
+    const Variable *old = variables_.find(name);
+    Variable replaced = old ? *old : Variable{IntegerInfo(), Expr(), Expr(), 0};
+    replaced.replacement = constant;
+    push(name, replaced);
+}
+
 Expr Facts::value_of(const std::string &name) const {
     const Variable *v = variables_.find(name);
     if (!v || !v->value.defined()) {

@@ -40,6 +40,8 @@ public:
               const Expr &value = Expr());
     /// Narrows what is known of a variable. Call only right after opening a layer.
     void refine(const std::string &name, const IntegerInfo &info);
+    /// The variable has this value, a constant. Call only right after opening a layer.
+    void replace(const std::string &name, const Expr &constant);
 
     /// What stands for the variable wherever it occurs, or undefined.
     Expr replacement_of(const std::string &name) const;

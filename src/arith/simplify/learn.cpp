@@ -117,7 +117,19 @@ void Simplifier::learn_not_zero(const Expr &e) {
     }
 }
 
+// A zero may be a negative one, which counts where floats may be infinite.
+void Simplifier::learn_float(const Expr &e, const Expr &value) {
+    const auto *v = e.as<Variable>();
+    const auto *c = value.as<FloatImm>();
+    if (v && c && (c->value != 0 || finite_floats_)) {
+        facts_.replace(v->name, value);
+    }
+}
+
 void Simplifier::learn_equal(const Expr &a, const Expr &b) {
+    if (a.type().is_float()) {
+        return learn_float(a, b);
+    }
     if (!a.type().is_int_or_uint()) {
         return;
     }

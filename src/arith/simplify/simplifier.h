@@ -142,6 +142,7 @@ private:
     void learn_at_least(const Expr &e, int64_t least, int levels);
     void learn_not_zero(const Expr &e);
     void learn_equal(const Expr &a, const Expr &b);
+    void learn_float(const Expr &e, const Expr &value);
 
     template<typename T>
     auto simplify_let(const T *op) -> decltype(op->body);

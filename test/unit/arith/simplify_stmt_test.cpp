@@ -2,6 +2,7 @@
 // What simplify() makes of statements: scopes teach facts, and what does nothing goes.
 #include <gtest/gtest.h>
 
+#include "arith/finite_floats.h"
 #include "arith/simplify.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
@@ -53,6 +54,15 @@ TEST(SimplifyStmt, DifferencesLookIntoLets) {
                       "}\n");
 }
 
+// A zero that equals another may have another sign, which counts where floats may be infinite.
+TEST(SimplifyStmt, FloatsThatAreZero) {
+    const std::string text =
+        "if (g:float32 == 0.0f) {\n  f[0] = g:float32 * x:float32 + h:float32\n}\n";
+    expect_simplified(text, text);
+    EXPECT_EQ(to_string(simplify_finite(parse_stmt(text))),
+              "if (g:float32 == 0.0f) {\n  f[0] = h:float32\n}\n");
+}
+
 TEST(SimplifyStmt, LoopsOfOneOrNoIteration) {
     expect_simplified("for (x, y, 1) { f[x] = x }", "f[y] = y\n");
     expect_simplified("for (x, y, 0) { f[x] = x }", "");
@@ -76,6 +86,9 @@ TEST(SimplifyStmt, IfsTeachTheirBranches) {
     expect_simplified("if (x < y) { f[0] = min(x, y) } else { f[0] = min(x, y) }",
                       "if (x < y) {\n  f[0] = x\n} else {\n  f[0] = y\n}\n");
     expect_simplified("if (x == 3) { f[x] = 1 }", "if (x == 3) {\n  f[3] = 1\n}\n");
+    expect_simplified(
+        "if (g:float32 == 1.0f && h:float32 != 2.0f) { f[0] = g:float32 * h:float32 }",
+        "if (g:float32 == 1.0f && h:float32 != 2.0f) {\n  f[0] = h:float32\n}\n");
     expect_simplified("if (x % 8 == 4) { f[x % 4] = 1 }", "if (x % 8 == 4) {\n  f[0] = 1\n}\n");
     expect_simplified("if (x < 5 && y < 5) { if (x < 5) { f[0] = 1 } }",
                       "if (x < 5 && y < 5) {\n  f[0] = 1\n}\n");

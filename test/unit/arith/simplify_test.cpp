@@ -54,6 +54,15 @@ TEST(SimplifyLerp, OfEqualEnds) {
     EXPECT_EQ(to_string(simplify_finite(parse_expr(floats))), "a:float32");
 }
 
+// What a specialization says of an exponent.
+constexpr Case powers[] = {
+    {"pow(a:float32, 1.0f)", "a:float32"},
+    {"pow(a:float32, 2.0f)", "a:float32 * a:float32"},
+    {"pow(a:float32, 0.5f)", "pow(a:float32, 0.5f)"},
+    {"pow(extern next():float32, 2.0f)", "pow(extern next():float32, 2.0f)"},
+};
+INSTANTIATE_TEST_SUITE_P(Powers, Simplify, testing::ValuesIn(powers));
+
 // What has an effect is neither dropped, merged nor copied.
 constexpr Case effects[] = {
     {"extern next() + extern next()", "extern next() + extern next()"},
