@@ -101,6 +101,9 @@ extern void calotype_cuda_finalize_kernels(void *user_context, void *state_ptr);
 /** Whether there is a driver and the chosen device has at least that compute capability, as 90 for
  * 9.0; 0 for any. Makes no context and reports no error. */
 extern int calotype_cuda_can_run(int min_capability);
+/** The compute capability of the chosen device, as 90 for 9.0; -1 if there is none. Makes no context and
+ * reports no error. */
+extern int calotype_cuda_capability(void);
 /** Why calotype_cuda_can_run() says no, in a sentence copied to `text`, or "" if it says yes. */
 extern void calotype_cuda_explain(int min_capability, char *text, size_t size);
 /** The function of the driver that its library exports under that name, as "cuStreamCreate" or

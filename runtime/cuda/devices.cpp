@@ -125,21 +125,26 @@ void forget_device_infos() {
     largest_device.store(not_known);
 }
 
-/** Whether the device will do; if not, why is kept as the failure. */
-static bool will_do(int min_capability) {
+/** The chosen one, or null with the failure kept. */
+static const DeviceInfo *find_chosen_device() {
     if (!find_driver()) {
-        return false;
+        return nullptr;
     }
     const int ordinal = chosen_device(nullptr);
-    const DeviceInfo *info = ordinal >= 0 ? device_info(ordinal) : nullptr;
+    return ordinal >= 0 ? device_info(ordinal) : nullptr;
+}
+
+/** Whether the device will do; if not, why is kept as the failure. */
+static bool will_do(int min_capability) {
+    const DeviceInfo *info = find_chosen_device();
     if (!info) {
         return false;
     }
     if (info->sm < min_capability) {
         return fail_with(false, Text() << "compute capability " << min_capability / 10 << '.'
                                        << min_capability % 10 << " is needed, CUDA device "
-                                       << ordinal << " (" << info->name << ") has " << info->sm / 10
-                                       << '.' << info->sm % 10);
+                                       << int(info - infos) << " (" << info->name << ") has "
+                                       << info->sm / 10 << '.' << info->sm % 10);
     }
     return true;
 }
@@ -151,6 +156,12 @@ using namespace calotype::runtime;
 CALOTYPE_WEAK int calotype_cuda_can_run(int min_capability) {
     const FailureScope ignored;
     return cuda::will_do(min_capability);
+}
+
+CALOTYPE_WEAK int calotype_cuda_capability() {
+    const FailureScope ignored;
+    const cuda::DeviceInfo *info = cuda::find_chosen_device();
+    return info ? info->sm : -1;
 }
 
 CALOTYPE_WEAK void calotype_cuda_explain(int min_capability, char *text, size_t size) {

@@ -65,22 +65,11 @@ bool host_supports_target_device(const Target &t) {
 }
 
 Target internal::with_capability_of_device(const Target &target) {
-    Target best = target;
-    for (int f = Target::CUDACapability30; f <= Target::CUDACapability120; f++) {
-        if (!target.has_feature(Target::CUDA) || target.has_feature(Target::Feature(f))) {
-            return target;
-        }
-        const Target with = target.with_feature(Target::Feature(f));
-        if (calotype_cuda_can_run(with.get_cuda_capability_lower_bound())) {
-            best = with;
-        }
+    if (!target.has_feature(Target::CUDA) || names_cuda_capability(target)) {
+        return target;
     }
-    // What runs on that architecture alone may have what others do not.
-    constexpr int hopper = 90;
-    if (best.get_cuda_capability_lower_bound() == hopper && !calotype_cuda_can_run(hopper + 1)) {
-        best = target.with_feature(Target::CUDACapability90a);
-    }
-    return best;
+    const Target::Feature feature = cuda_feature_of_device(calotype_cuda_capability());
+    return feature == Target::FeatureEnd ? target : target.with_feature(feature);
 }
 
 Target get_jit_target_from_environment() {

@@ -19,11 +19,14 @@ namespace calotype::internal {
 JitState &JitState::of(const Pipeline &pipeline) {
     user_assert(pipeline.defined()) << "an undefined pipeline is used";
     PipelineContents &contents = *pipeline.contents();
-    // Two threads may run one pipeline for the first time.
-    static std::mutex mutex;
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!contents.driver_state.defined()) {
-        contents.driver_state = new JitState;
+    if (!contents.has_driver_state.load(std::memory_order_acquire)) {
+        // Two threads may run one pipeline for the first time.
+        static std::mutex mutex;
+        std::lock_guard<std::mutex> lock(mutex);
+        if (!contents.driver_state.defined()) {
+            contents.driver_state = new JitState;
+            contents.has_driver_state.store(true, std::memory_order_release);
+        }
     }
     return static_cast<JitState &>(*contents.driver_state);
 }

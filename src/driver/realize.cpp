@@ -27,7 +27,8 @@ struct InputNow {
 // The arguments of one call, in the form that the argv function takes.
 class CallArguments {
 public:
-    explicit CallArguments(const JitRun &run) : context_(run.context()) {
+    CallArguments(const JitRun &run, size_t count) : context_(run.context()) {
+        argv_.reserve(count + 1);
         argv_.push_back(&context_);
     }
     void add(const void *address) {
@@ -36,8 +37,8 @@ public:
     void add(const InputNow &input) {
         add(input.address);
         if (input.buffer.defined()) {
-            kept_.push_back(input.buffer);
-            memory_.push_back(static_cast<const RuntimeBufferStorage &>(*input.buffer).buffer);
+            kept_.push_back(
+                {input.buffer, static_cast<const RuntimeBufferStorage &>(*input.buffer).buffer});
         }
     }
     int call(const internal::JitCode &code) const {
@@ -47,10 +48,13 @@ public:
     }
 
 private:
+    struct Kept {
+        BufferStoragePtr buffer;
+        Runtime::Buffer<> memory;
+    };
     void *context_;
     std::vector<const void *> argv_;
-    std::vector<BufferStoragePtr> kept_;
-    std::vector<Runtime::Buffer<>> memory_;
+    std::vector<Kept> kept_;
 };
 
 InputNow input_now(const InferredArgument &input) {
@@ -67,7 +71,7 @@ InputNow input_now(const InferredArgument &input) {
     return {&*p->value, nullptr};
 }
 
-std::vector<Function> outputs_of(const Pipeline &pipeline) {
+const std::vector<Function> &outputs_of(const Pipeline &pipeline) {
     user_assert(pipeline.defined()) << "an undefined pipeline is used";
     return pipeline.contents()->outputs;
 }
@@ -128,16 +132,20 @@ bool is_empty_image(const calotype_buffer_t *b) {
     return b->is_bounds_query() && b->number_of_elements() == 0;
 }
 
-/// One call with the values that inputs have now.
+/// One call with the values that inputs have now, which have memory: without, it would only ask which
+/// region is needed, and write nothing.
 void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserContext *context,
          const std::vector<calotype_buffer_t *> &outputs) {
     JitRun run(context, handlers);
-    CallArguments args(run);
+    CallArguments args(run, compiled.inputs.size() + outputs.size());
     std::vector<calotype_buffer_t> empty_images;  // they stay where they are until the call
     for (const InferredArgument &input : compiled.inputs) {
         InputNow now = input_now(input);
         const auto *image = static_cast<const calotype_buffer_t *>(now.address);
-        if (input.arg.is_buffer() && is_empty_image(image)) {
+        if (input.arg.is_buffer() && image->is_bounds_query()) {
+            runtime_error_if(!is_empty_image(image))
+                << "input image " << input.arg.name << " has no memory: allocate() makes some; "
+                << "infer_input_bounds() asks which region is needed";
             empty_images.reserve(compiled.inputs.size());
             empty_images.push_back(with_address(*image));
             now.address = &empty_images.back();
@@ -148,22 +156,6 @@ void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserC
         args.add(b);
     }
     run.check(args.call(*compiled.code));
-}
-
-/// With inputs that have memory: without, a run would only ask which region is needed, and write nothing.
-std::shared_ptr<const CompiledPipeline> compile_to_run(const Pipeline &pipeline,
-                                                       const Target &target) {
-    std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(pipeline, target);
-    for (const InferredArgument &input : compiled->inputs) {
-        if (input.arg.is_buffer()) {
-            const InputNow now = input_now(input);
-            const auto *b = static_cast<const calotype_buffer_t *>(now.address);
-            runtime_error_if(b->is_bounds_query() && !is_empty_image(b))
-                << "input image " << input.arg.name << " has no memory: allocate() makes some; "
-                << "infer_input_bounds() asks which region is needed";
-        }
-    }
-    return compiled;
 }
 
 void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t *> &buffers) {
@@ -198,9 +190,10 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
                               const Target &target) {
     Realization r = make_outputs(*this, sizes);
     std::vector<calotype_buffer_t *> outputs = raw_buffers(r);
-    const Target resolved = JitState::of(*this).resolve_target(target);
-    const std::shared_ptr<const CompiledPipeline> compiled = compile_to_run(*this, resolved);
-    const JITHandlers &handlers = JitState::of(*this).handlers;
+    JitState &state = JitState::of(*this);
+    const Target resolved = state.resolve_target(target);
+    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, resolved);
+    const JITHandlers &handlers = state.handlers;
     // Schedules may compute more than is asked for, which the buffers then need room for. If it is
     // less, the run says so.
     if (!resolved.has_feature(Target::NoBoundsQuery)) {
@@ -234,7 +227,7 @@ void Pipeline::realize(JITUserContext *context, RealizationArg output, const Tar
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
     JitState &state = JitState::of(*this);
-    run(*compile_to_run(*this, state.resolve_target(target)), state.handlers, context, outputs);
+    run(*compile_inferred(*this, state.resolve_target(target)), state.handlers, context, outputs);
 }
 
 // ---- infer_input_bounds ----
@@ -305,7 +298,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     const std::shared_ptr<const CompiledPipeline> compiled =
         compile_inferred(*this, JitState::of(*this).resolve_target(target));
     JitRun run(context, JitState::of(*this).handlers);
-    CallArguments args(run);
+    CallArguments args(run, compiled->inputs.size() + outputs.size());
     std::vector<std::unique_ptr<Query>> queries;
     for (const InferredArgument &input : compiled->inputs) {
         if (input.parameter.defined() && input.parameter.is_buffer() &&

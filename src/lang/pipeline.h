@@ -2,6 +2,7 @@
 // Pipeline: one or more output Funcs that are compiled and run together.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -72,6 +73,7 @@ struct PipelineContents : internal::RefCounted {
     RuntimeNamespaceMap runtime_prefixes;
     bool trace_pipeline = false;
     internal::IntrusivePtr<internal::PipelineDriverState> driver_state;
+    std::atomic<bool> has_driver_state{false};
     ~PipelineContents() override;
 };
 

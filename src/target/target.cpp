@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "target/jit_target_text.h"
 #include "target/registers.h"
 #include "target/word_without_code.h"
 
@@ -302,6 +303,22 @@ int64_t Target::maximum_buffer_size() const {
 
 int Target::get_cuda_capability_lower_bound() const {
     return cuda_versions().lowest(*this);
+}
+
+bool internal::names_cuda_capability(const Target &target) {
+    return target.get_cuda_capability_lower_bound() > cuda_versions().unnamed;
+}
+
+Target::Feature internal::cuda_feature_of_device(int capability) {
+    constexpr int hopper = 90;
+    Target::Feature best = Target::FeatureEnd;
+    for (const auto &[feature, version] : cuda_versions().rising) {
+        const bool is_of_one_device = feature == Target::CUDACapability90a;
+        if (is_of_one_device ? capability == hopper : version <= capability) {
+            best = feature;
+        }
+    }
+    return best;
 }
 
 int Target::get_vulkan_capability_lower_bound() const {

@@ -29,6 +29,7 @@ TEST_F(CudaDriver, SaysWhatCanRun) {
     EXPECT_EQ(1, calotype_cuda_can_run(0));
     EXPECT_EQ(1, calotype_cuda_can_run(90));
     EXPECT_EQ(0, calotype_cuda_can_run(100));
+    EXPECT_EQ(90, calotype_cuda_capability());
     EXPECT_EQ("", why_not(90));
     EXPECT_EQ("compute capability 10.0 is needed, CUDA device 0 (fake device 0) has 9.0",
               why_not(100));
@@ -39,6 +40,7 @@ TEST_F(CudaDriver, NoLibrary) {
     EXPECT_EQ(calotype_error_code_symbol_not_found,
               calotype_cuda_set_driver_library("/no/such/libcuda.so"));
     EXPECT_EQ(0, calotype_cuda_can_run(0));
+    EXPECT_EQ(-1, calotype_cuda_capability());
     EXPECT_EQ("no CUDA driver: cannot load /no/such/libcuda.so", why_not());
     Ints a(4);
     EXPECT_EQ(calotype_error_code_device_malloc_failed,

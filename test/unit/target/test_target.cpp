@@ -274,5 +274,19 @@ TEST(Target, FromEnvironment) {
     }
 }
 
+TEST(Target, CapabilityOfADevice) {
+    EXPECT_EQ(Target::FeatureEnd, cuda_feature_of_device(-1));
+    EXPECT_EQ(Target::FeatureEnd, cuda_feature_of_device(20));
+    EXPECT_EQ(Target::CUDACapability75, cuda_feature_of_device(79));
+    EXPECT_EQ(Target::CUDACapability89, cuda_feature_of_device(89));
+    EXPECT_EQ(Target::CUDACapability90a, cuda_feature_of_device(90));
+    EXPECT_EQ(Target::CUDACapability90, cuda_feature_of_device(91));
+    EXPECT_EQ(Target::CUDACapability120, cuda_feature_of_device(121));
+    EXPECT_FALSE(names_cuda_capability(Target("host")));
+    EXPECT_FALSE(names_cuda_capability(Target("host-cuda")));
+    EXPECT_TRUE(names_cuda_capability(Target("host-cuda-cuda_capability_30")));
+    EXPECT_TRUE(names_cuda_capability(Target("host-cuda-cuda_capability_90a")));
+}
+
 }  // namespace
 }  // namespace calotype
