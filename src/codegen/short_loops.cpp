@@ -3,12 +3,18 @@
 
 #include <algorithm>
 
-#include <llvm/ADT/bit.h>
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/LoopPeel.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 namespace calotype::internal {
 
@@ -16,10 +22,14 @@ namespace {
 
 /// How many loads of a loop that only reads device memory a thread has under way, and the instructions that
 /// are in order without a loop still: a longer body waits for its instructions.
-constexpr unsigned loads_under_way = 24, straight_instructions = 256;
+constexpr unsigned loads_under_way = 48, straight_instructions = 256;
 
-/// Loops over windows of neighbours, which are read once only if such a loop is whole.
-constexpr unsigned window_iterations = 8;
+/// The same of loops of an unknown number of iterations, and how many of the rest are done at once.
+constexpr unsigned unknown_loads_under_way = 32, few_iterations = 4;
+
+/// Loops over windows of neighbours, which are read once only if such a loop is whole, and of which several then
+/// compute the same once. Their code may be larger than that of others.
+constexpr unsigned window_iterations = 8, window_instructions = 2048;
 
 unsigned size_of(const llvm::Loop &loop) {
     unsigned size = 0;
@@ -63,14 +73,13 @@ bool keeps_sums_in_memory(const llvm::Loop &loop) {
     return found;
 }
 
-/// The largest number up to `most` that divides the iterations, or else a power of two.
+/// The number of iterations, more than half of `most`, after which the fewest are left over.
 unsigned iterations_at_once(unsigned iterations, unsigned most) {
-    for (unsigned n = most; n > most / 2; n--) {
-        if (iterations % n == 0) {
-            return n;
-        }
+    unsigned best = std::min(iterations, most);
+    for (unsigned n = best; n > most / 2; n--) {
+        best = iterations % n < iterations % best ? n : best;
     }
-    return llvm::bit_floor(most);
+    return best;
 }
 
 void set_count(llvm::Loop *loop, unsigned count) {
@@ -78,32 +87,125 @@ void set_count(llvm::Loop *loop, unsigned count) {
               : llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", count);
 }
 
+/// Changes loops whose iterations are to be spread over several.
+class LoopSurgeon {
+public:
+    LoopSurgeon(llvm::Function &f, llvm::FunctionAnalysisManager &analyses)
+        : loops_(analyses.getResult<llvm::LoopAnalysis>(f)),
+          evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(f)),
+          dominators_(analyses.getResult<llvm::DominatorTreeAnalysis>(f)),
+          assumptions_(analyses.getResult<llvm::AssumptionAnalysis>(f)),
+          target_(analyses.getResult<llvm::TargetIRAnalysis>(f)),
+          remarks_(analyses.getResult<llvm::OptimizationRemarkEmitterAnalysis>(f)) {
+    }
+
+    /// Puts that many iterations in front of the loop. Left in it, they would be behind an exit from the middle
+    /// of the unrolled body, which no load is moved across.
+    bool peel(llvm::Loop *loop, unsigned iterations) {
+        llvm::ValueToValueMapTy last;
+        return iterations > 0 && prepare(loop) && llvm::canPeel(loop) &&
+               llvm::peelLoop(loop, iterations, &loops_, &evolution_, dominators_, &assumptions_,
+                              true, last);
+    }
+
+    /// Of an unknown number of iterations, does so many at once, and then `few`, so that loops of few iterations
+    /// gain, too.
+    bool unroll(llvm::Loop *loop, unsigned many, unsigned few) {
+        for (const unsigned count : {many, few}) {
+            if (!loop || !prepare(loop)) {
+                return count != many;
+            }
+            llvm::Loop *rest = unroll_once(loop, count);
+            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+            loop = rest;
+        }
+        if (loop) {
+            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+        }
+        return true;
+    }
+
+private:
+    llvm::LoopInfo &loops_;
+    llvm::ScalarEvolution &evolution_;
+    llvm::DominatorTree &dominators_;
+    llvm::AssumptionCache &assumptions_;
+    llvm::TargetTransformInfo &target_;
+    llvm::OptimizationRemarkEmitter &remarks_;
+
+    bool prepare(llvm::Loop *loop) {
+        llvm::simplifyLoop(loop, &dominators_, &loops_, &evolution_, &assumptions_, nullptr, true);
+        llvm::formLCSSA(*loop, dominators_, &loops_, &evolution_);
+        return loop->isLoopSimplifyForm();
+    }
+
+    /// The loop over what is left over is returned, or null if there is none.
+    llvm::Loop *unroll_once(llvm::Loop *loop, unsigned count) {
+        llvm::UnrollLoopOptions options{};
+        options.Count = count;
+        options.Force = options.Runtime = options.AllowExpensiveTripCount = true;
+        llvm::Loop *rest = nullptr;
+        llvm::UnrollLoop(loop, options, &loops_, &evolution_, &dominators_, &assumptions_, &target_,
+                         &remarks_, true, &rest);
+        return rest;
+    }
+};
+
+/// For a loop whose iterations are known; true if it was changed.
+bool choose_for(llvm::Loop *loop, unsigned iterations, const ChooseUnrolling &limits,
+                LoopSurgeon &surgeon) {
+    const unsigned size = size_of(*loop), all = iterations * size;
+    const bool is_short = iterations <= limits.most_iterations && all <= limits.most_instructions;
+    const bool is_window =
+        limits.on_device && iterations <= window_iterations && all <= window_instructions;
+    const bool is_long = limits.on_device && !is_window && all > straight_instructions;
+    const unsigned loads = is_long ? loads_of_reading(*loop) : 0;
+    if (loads > 0) {
+        const unsigned most = std::min(loads_under_way / loads, limits.most_instructions / size);
+        const unsigned count = iterations_at_once(iterations, most);
+        set_count(loop, count);
+        return count > 1 && surgeon.peel(loop, iterations % count);
+    }
+    if (is_long && is_short && keeps_sums_in_memory(*loop)) {
+        set_count(loop, iterations_at_once(iterations, straight_instructions / size));
+    } else if (is_short || is_window) {
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+    } else if (limits.on_device) {
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+    }
+    return false;
+}
+
+/// For a loop on a device whose iterations are not known; true if it was changed.
+bool choose_for_unknown(llvm::Loop *loop, const ChooseUnrolling &limits, LoopSurgeon &surgeon) {
+    const unsigned loads = loop->isInnermost() ? loads_of_reading(*loop) : 0;
+    const unsigned many = loads > 0 ? std::min(unknown_loads_under_way / loads,
+                                               limits.most_instructions / size_of(*loop))
+                                    : 0;
+    if (many > few_iterations && surgeon.unroll(loop, many, few_iterations)) {
+        return true;
+    }
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+    return false;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
                                              llvm::FunctionAnalysisManager &analyses) const {
     auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(f);
+    LoopSurgeon surgeon(f, analyses);
+    bool changed = false;
     for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
         const unsigned iterations =
             loop->isInnermost() ? evolution.getSmallConstantTripCount(loop) : 0;
-        const unsigned size = size_of(*loop);
-        const bool is_short = iterations > 0 && iterations <= most_iterations &&
-                              iterations * size <= most_instructions;
-        const bool is_long = on_device && iterations * size > straight_instructions;
-        const unsigned loads = is_long ? loads_of_reading(*loop) : 0;
-        if (loads > 0) {
-            const unsigned most = std::min(loads_under_way / loads, most_instructions / size);
-            set_count(loop, iterations_at_once(iterations, most));
-        } else if (is_long && is_short && iterations > window_iterations &&
-                   keeps_sums_in_memory(*loop)) {
-            set_count(loop, iterations_at_once(iterations, straight_instructions / size));
-        } else if (is_short) {
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+        if (iterations > 0) {
+            changed |= choose_for(loop, iterations, *this, surgeon);
         } else if (on_device) {
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+            changed |= choose_for_unknown(loop, *this, surgeon);
         }
     }
-    return llvm::PreservedAnalyses::all();
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace calotype::internal

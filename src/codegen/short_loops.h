@@ -8,8 +8,8 @@ namespace calotype::internal {
 
 /// An LLVM pass that marks the innermost loops of constant extent that are to be unrolled: wholly, if they are
 /// that short. On a device those that read its memory and write nothing are unrolled as far as it takes to have many
-/// loads under way, those of more than a window that add to what stays in memory as far as their code is short, and loops
-/// of unknown extent stay.
+/// loads under way, whether or not their extent is known; those of more than a window that add to what stays in memory
+/// as far as their code is short; others of unknown extent stay.
 struct ChooseUnrolling : llvm::PassInfoMixin<ChooseUnrolling> {
     unsigned most_iterations, most_instructions;
     bool on_device;

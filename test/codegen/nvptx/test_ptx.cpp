@@ -252,7 +252,7 @@ TEST(Ptx, ArraysOfSmallLoopsAreRegisters) {
     EXPECT_EQ(count(ptx, ".local"), 0) << ptx;
 }
 
-TEST(Ptx, LoopsOfUnknownExtentAreLeftForTheAssemblerToUnroll) {
+TEST(Ptx, LoopsOfUnknownExtentThatWriteAreLeftForTheAssemblerToUnroll) {
     const std::string ptx = ptx_of(kernel(R"(
             let t = gpu_thread_index(0)
             for (i, 0, n) {
@@ -318,14 +318,32 @@ TEST(Ptx, LoopsThatOnlyReadDeviceMemoryHaveManyLoadsUnderWay) {
     const std::string sum = "sum[0] = sum[0]:float32 + src[t + i * m]:float32";
     const std::string product =
         "sum[0] = sum[0]:float32 + src[t + i * m]:float32 * other[i]:float32";
-    EXPECT_EQ(count(ptx(1536, sum), "ld.global"), 24);
-    EXPECT_EQ(count(ptx(1520, sum), "ld.global"), 20) << "the largest divisor";
+    EXPECT_EQ(count(ptx(1536, sum), "ld.global"), 48);
+    EXPECT_EQ(count(ptx(1520, sum), "ld.global"), 40) << "the largest divisor";
+    const std::string prime = ptx(127, sum);
+    EXPECT_EQ(count(prime, "ld.global"), 1 + 42) << "one in front of the loop\n" << prime;
+    EXPECT_EQ(count(prime, "bra"), 1) << "no exit from the middle\n" << prime;
     EXPECT_EQ(count(ptx(16, product), "ld.global"), 32) << "short loops wholly";
-    EXPECT_EQ(count(ptx(100, product), "ld.global"), 20);
-    EXPECT_EQ(count(ptx(64, product), "ld.global"), 16);
+    EXPECT_EQ(count(ptx(100, product), "ld.global"), 40);
+    EXPECT_EQ(count(ptx(64, product), "ld.global"), 32);
     const std::string scan =
         ptx(1536, "out[t + i * m + m] = out[t + i * m]:float32 + src[t]:float32");
     EXPECT_GT(count(scan, "st.global"), 2) << scan;
+}
+
+/// Many iterations at once, then four, then one.
+TEST(Ptx, LoopsOfUnknownExtentThatReadHaveManyLoadsUnderWay) {
+    const std::string ptx = checked_ptx(kernel(R"(
+            let t = gpu_thread_index(0)
+            allocate sum[float32, 1] in register
+            sum[0] = 0.0f
+            for (i, 0, n) {
+              sum[0] = sum[0]:float32 + src[t + i * m]:float32
+            }
+            out[t] = sum[0]:float32)",
+                                               {input("src", Float(32)), output("out", Float(32)),
+                                                scalar("n", Int(32)), scalar("m", Int(32))}));
+    EXPECT_EQ(count(ptx, "ld.global"), 32 + 4 + 1) << ptx;
 }
 
 /// Vectors that overlap in an array of a thread are taken element by element, so that it becomes registers.
