@@ -24,12 +24,11 @@ namespace {
 /// are in order without a loop still: a longer body waits for its instructions.
 constexpr unsigned loads_under_way = 48, straight_instructions = 256;
 
-/// The same of loops of an unknown number of iterations, and how many of the rest are done at once.
-constexpr unsigned unknown_loads_under_way = 32, few_iterations = 4;
+/// The same of loops of an unknown number of iterations.
+constexpr unsigned unknown_loads_under_way = 32;
 
-/// Loops over windows of neighbours, which are read once only if such a loop is whole, and of which several then
-/// compute the same once. Their code may be larger than that of others.
-constexpr unsigned window_iterations = 8, window_instructions = 2048;
+/// Loops over windows of neighbours, which are read once only if such a loop is whole.
+constexpr unsigned window_iterations = 8;
 
 unsigned size_of(const llvm::Loop &loop) {
     unsigned size = 0;
@@ -87,6 +86,11 @@ void set_count(llvm::Loop *loop, unsigned count) {
               : llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", count);
 }
 
+/// It unrolls loops whose iterations are not known by four, if at all.
+void leave_to_assembler(llvm::Loop *loop) {
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+}
+
 /// Changes loops whose iterations are to be spread over several.
 class LoopSurgeon {
 public:
@@ -101,28 +105,39 @@ public:
 
     /// Puts that many iterations in front of the loop. Left in it, they would be behind an exit from the middle
     /// of the unrolled body, which no load is moved across.
-    bool peel(llvm::Loop *loop, unsigned iterations) {
-        llvm::ValueToValueMapTy last;
-        return iterations > 0 && prepare(loop) && llvm::canPeel(loop) &&
-               llvm::peelLoop(loop, iterations, &loops_, &evolution_, dominators_, &assumptions_,
-                              true, last);
+    void peel(llvm::Loop *loop, unsigned iterations) {
+        if (iterations > 0 && prepare(loop) && llvm::canPeel(loop)) {
+            llvm::ValueToValueMapTy last;
+            llvm::peelLoop(loop, iterations, &loops_, &evolution_, dominators_, &assumptions_, true,
+                           last);
+        }
     }
 
-    /// Of an unknown number of iterations, does so many at once, and then `few`, so that loops of few iterations
-    /// gain, too.
-    bool unroll(llvm::Loop *loop, unsigned many, unsigned few) {
-        for (const unsigned count : {many, few}) {
-            if (!loop || !prepare(loop)) {
-                return count != many;
-            }
-            llvm::Loop *rest = unroll_once(loop, count);
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
-            loop = rest;
+    /// Of an unknown number of iterations, which may be more, does so many at once. The loop over the rest is as the
+    /// loop was.
+    void unroll(llvm::Loop *loop, unsigned count) {
+        const unsigned most = evolution_.getSmallConstantMaxTripCount(loop);
+        if ((most > 0 && most <= count) || !prepare(loop)) {
+            return;
         }
-        if (loop) {
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+        llvm::UnrollLoopOptions options{};
+        options.Count = count;
+        options.Force = options.Runtime = options.AllowExpensiveTripCount = true;
+        llvm::Loop *rest = nullptr;
+        if (llvm::UnrollLoop(loop, options, &loops_, &evolution_, &dominators_, &assumptions_,
+                             &target_, &remarks_, true,
+                             &rest) != llvm::LoopUnrollResult::PartiallyUnrolled) {
+            return;
         }
-        return true;
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+        if (rest) {
+            rest->setLoopID(nullptr);
+            leave_to_assembler(rest);
+        }
+    }
+
+    bool has_changed() const {
+        return has_changed_;
     }
 
 private:
@@ -132,61 +147,54 @@ private:
     llvm::AssumptionCache &assumptions_;
     llvm::TargetTransformInfo &target_;
     llvm::OptimizationRemarkEmitter &remarks_;
+    bool has_changed_ = false;
 
     bool prepare(llvm::Loop *loop) {
+        has_changed_ = true;
         llvm::simplifyLoop(loop, &dominators_, &loops_, &evolution_, &assumptions_, nullptr, true);
         llvm::formLCSSA(*loop, dominators_, &loops_, &evolution_);
         return loop->isLoopSimplifyForm();
     }
-
-    /// The loop over what is left over is returned, or null if there is none.
-    llvm::Loop *unroll_once(llvm::Loop *loop, unsigned count) {
-        llvm::UnrollLoopOptions options{};
-        options.Count = count;
-        options.Force = options.Runtime = options.AllowExpensiveTripCount = true;
-        llvm::Loop *rest = nullptr;
-        llvm::UnrollLoop(loop, options, &loops_, &evolution_, &dominators_, &assumptions_, &target_,
-                         &remarks_, true, &rest);
-        return rest;
-    }
 };
 
-/// For a loop whose iterations are known; true if it was changed.
-bool choose_for(llvm::Loop *loop, unsigned iterations, const ChooseUnrolling &limits,
+/// For a loop whose iterations are known.
+void choose_for(llvm::Loop *loop, unsigned iterations, const ChooseUnrolling &limits,
                 LoopSurgeon &surgeon) {
     const unsigned size = size_of(*loop), all = iterations * size;
     const bool is_short = iterations <= limits.most_iterations && all <= limits.most_instructions;
-    const bool is_window =
-        limits.on_device && iterations <= window_iterations && all <= window_instructions;
-    const bool is_long = limits.on_device && !is_window && all > straight_instructions;
+    const bool is_long = limits.on_device && all > straight_instructions;
     const unsigned loads = is_long ? loads_of_reading(*loop) : 0;
     if (loads > 0) {
         const unsigned most = std::min(loads_under_way / loads, limits.most_instructions / size);
         const unsigned count = iterations_at_once(iterations, most);
-        set_count(loop, count);
-        return count > 1 && surgeon.peel(loop, iterations % count);
-    }
-    if (is_long && is_short && keeps_sums_in_memory(*loop)) {
+        if (count > 1) {
+            set_count(loop, count);
+            surgeon.peel(loop, iterations % count);
+        } else {
+            leave_to_assembler(loop);
+        }
+    } else if (is_long && is_short && iterations > window_iterations &&
+               keeps_sums_in_memory(*loop)) {
         set_count(loop, iterations_at_once(iterations, straight_instructions / size));
-    } else if (is_short || is_window) {
+    } else if (is_short) {
         llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
     } else if (limits.on_device) {
-        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+        leave_to_assembler(loop);
     }
-    return false;
 }
 
-/// For a loop on a device whose iterations are not known; true if it was changed.
-bool choose_for_unknown(llvm::Loop *loop, const ChooseUnrolling &limits, LoopSurgeon &surgeon) {
-    const unsigned loads = loop->isInnermost() ? loads_of_reading(*loop) : 0;
+/// For a loop on a device whose iterations are not known. Those in other loops are mostly over windows, so few that
+/// the registers of a long body cost more than it saves.
+void choose_for_unknown(llvm::Loop *loop, const ChooseUnrolling &limits, LoopSurgeon &surgeon) {
+    const bool is_alone = loop->isInnermost() && loop->isOutermost();
+    const unsigned loads = is_alone ? loads_of_reading(*loop) : 0;
     const unsigned many = loads > 0 ? std::min(unknown_loads_under_way / loads,
                                                limits.most_instructions / size_of(*loop))
                                     : 0;
-    if (many > few_iterations && surgeon.unroll(loop, many, few_iterations)) {
-        return true;
+    leave_to_assembler(loop);
+    if (many > 1) {
+        surgeon.unroll(loop, many);
     }
-    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
-    return false;
 }
 
 }  // namespace
@@ -195,17 +203,16 @@ llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
                                              llvm::FunctionAnalysisManager &analyses) const {
     auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(f);
     LoopSurgeon surgeon(f, analyses);
-    bool changed = false;
     for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
         const unsigned iterations =
             loop->isInnermost() ? evolution.getSmallConstantTripCount(loop) : 0;
         if (iterations > 0) {
-            changed |= choose_for(loop, iterations, *this, surgeon);
+            choose_for(loop, iterations, *this, surgeon);
         } else if (on_device) {
-            changed |= choose_for_unknown(loop, *this, surgeon);
+            choose_for_unknown(loop, *this, surgeon);
         }
     }
-    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+    return surgeon.has_changed() ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace calotype::internal
