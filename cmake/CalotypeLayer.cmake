@@ -30,9 +30,19 @@ function(calotype_layer NAME)
         PRIVATE calotype_flags ${ARG_PRIVATE_LINK})
 endfunction()
 
-# calotype_share_pch(NAME): the layer uses the precompiled header that calotype_support owns.
-function(calotype_share_pch NAME)
+# calotype_own_pch(NAME [<header>...]): the layer owns a precompiled header, of standard headers and those given, of src.
+function(calotype_own_pch NAME)
     if(CALOTYPE_USE_PCH)
-        target_precompile_headers(calotype_${NAME} REUSE_FROM calotype_support)
+        list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/src/")
+        target_precompile_headers(calotype_${NAME} PRIVATE
+            <algorithm> <array> <atomic> <cstdint> <functional> <map> <memory> <mutex> <optional>
+            <set> <sstream> <string> <unordered_map> <utility> <variant> <vector> ${ARGN})
+    endif()
+endfunction()
+
+# calotype_share_pch(NAME OWNER): the layer uses the precompiled header that the layer OWNER owns.
+function(calotype_share_pch NAME OWNER)
+    if(CALOTYPE_USE_PCH)
+        target_precompile_headers(calotype_${NAME} REUSE_FROM calotype_${OWNER})
     endif()
 endfunction()

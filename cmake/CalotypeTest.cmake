@@ -10,9 +10,13 @@ function(calotype_test NAME)
     target_include_directories(${NAME} PRIVATE
         "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${NAME} PRIVATE ${ARG_LINK} calotype_test_harness calotype_flags)
-    # The precompiled header is one of C++; CMake refuses it for targets with C sources.
+    # The precompiled headers are of C++; CMake refuses them for targets with C sources.
     if(CALOTYPE_USE_PCH AND NOT "${ARG_SOURCES};${ARG_UNPARSED_ARGUMENTS}" MATCHES "\\.c(;|$)")
-        target_precompile_headers(${NAME} REUSE_FROM calotype_test_pch)
+        if("${ARG_LINK}" MATCHES "calotype_(lang|autoschedule|driver|generator)(;|$)")
+            target_precompile_headers(${NAME} REUSE_FROM calotype_language_test_pch)
+        else()
+            target_precompile_headers(${NAME} REUSE_FROM calotype_test_pch)
+        endif()
     endif()
     target_compile_definitions(${NAME} PRIVATE
         CALOTYPE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
@@ -56,17 +60,35 @@ function(calotype_test_folder NAME)
     endif()
 endfunction()
 
-# Owns the precompiled header of all tests.
-if(CALOTYPE_USE_PCH)
-    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp" CONTENT "\n")
-    add_library(calotype_test_pch OBJECT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
-    # As the executables are compiled, or the compiler would refuse the header.
-    set_target_properties(calotype_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(calotype_test_pch PRIVATE -fPIE)
-    target_link_libraries(calotype_test_pch PRIVATE calotype_flags GTest::gtest)
-    target_precompile_headers(calotype_test_pch PRIVATE
-        <cstdint> <functional> <map> <memory> <string> <vector> <gtest/gtest.h>)
-endif()
+# calotype_test_part(NAME PCH LINK <target>...): NAME, a library of what executables of tests share, is compiled as they
+# are, or the compiler would refuse the precompiled header of the target PCH.
+function(calotype_test_part NAME PCH)
+    cmake_parse_arguments(PARSE_ARGV 2 ARG "" "" "LINK")
+    set_target_properties(${NAME} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${NAME} PRIVATE -fPIE)
+    target_include_directories(${NAME} PRIVATE
+        "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${NAME} PUBLIC ${ARG_LINK} GTest::gtest PRIVATE calotype_flags)
+    if(CALOTYPE_USE_PCH AND NOT NAME STREQUAL PCH)
+        target_precompile_headers(${NAME} REUSE_FROM ${PCH})
+    endif()
+endfunction()
+
+# calotype_test_pch(NAME [LINK <target>...] HEADERS <header>...): NAME owns a precompiled header of tests.
+function(calotype_test_pch NAME)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINK;HEADERS")
+    if(CALOTYPE_USE_PCH)
+        file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp" CONTENT "\n")
+        add_library(${NAME} OBJECT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
+        calotype_test_part(${NAME} ${NAME} LINK ${ARG_LINK})
+        target_precompile_headers(${NAME} PRIVATE ${ARG_HEADERS} <gtest/gtest.h>)
+    endif()
+endfunction()
+
+# That of tests of the layers below the language, and that of all others.
+calotype_test_pch(calotype_test_pch HEADERS
+    <atomic> <chrono> <cstdint> <functional> <map> <memory> <mutex> <set> <sstream> <string> <thread> <vector>)
+calotype_test_pch(calotype_language_test_pch LINK calotype_driver HEADERS "${PROJECT_SOURCE_DIR}/src/calotype.h")
 
 # What tests share, and their main().
 file(GLOB harness_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/harness/*.cpp")

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # test_gpu_schedules: random pipelines under random GPU schedules, compiled here for both APIs.
-set(random_gpu_pipelines "${PROJECT_SOURCE_DIR}/test/gpu_pipelines/random")
-set(random_pipelines "${PROJECT_SOURCE_DIR}/test/pipelines/random")
-add_executable(random_schedules schedules/make_schedules.cpp
-    "${random_gpu_pipelines}/random_case.cpp" "${random_gpu_pipelines}/gpu_schedule.cpp"
-    "${random_gpu_pipelines}/stage_loops.cpp"
-    "${random_pipelines}/memory_layout.cpp" "${random_pipelines}/random_pipeline.cpp"
-    "${random_pipelines}/random_run.cpp" "${random_pipelines}/random_schedule.cpp")
+add_executable(random_schedules schedules/make_schedules.cpp)
 target_include_directories(random_schedules PRIVATE
     "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}"
     "${PROJECT_BINARY_DIR}/include")
-target_link_libraries(random_schedules PRIVATE calotype_driver calotype_flags)
+target_link_libraries(random_schedules PRIVATE calotype_random_gpu_pipelines calotype_driver calotype_flags)
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/schedules")
 file(MAKE_DIRECTORY "${folder}")
 # Those that devices of both APIs can launch, and whose outputs are as large as their schedules ask.
