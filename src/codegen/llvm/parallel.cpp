@@ -18,6 +18,17 @@ namespace calotype::internal {
 
 using llvm::Value;
 
+namespace {
+
+// What a name is in 64 bits, for addresses: a product that 32 bits cannot hold is not found again from them. Null where
+// there is no more to it than the 32.
+Value *wide_value(const Scope<Value *> &wide, const std::string &name) {
+    Value *const *bound = wide.find(name);
+    return bound ? *bound : nullptr;
+}
+
+}  // namespace
+
 // All names used inside that mean something here. Names that are bound anew inside and mean
 // something else here are captured needlessly, which does no harm.
 FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
@@ -33,9 +44,10 @@ FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
     for (const std::string &name : used) {
         Value *const *value = symbols_.find(name);
         if (value && !llvm::isa<llvm::Constant>(*value)) {
+            Value *wide = wide_value(wide_, name);
             closure.names.push_back(name);
-            values.push_back(*value);
-            types.push_back((*value)->getType());
+            values.push_back(wide ? wide : *value);
+            types.push_back(values.back()->getType());
         }
     }
     closure.type = llvm::StructType::get(module_.context(), types);
@@ -51,6 +63,8 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
     symbols_.for_each([&](const std::string &name, Value *value) {
         if (llvm::isa<llvm::Constant>(value)) {
             inner.bind(name, value);
+            Value *wide = wide_value(wide_, name);
+            inner.wide_.push(name, wide && llvm::isa<llvm::Constant>(wide) ? wide : nullptr);
         }
     });
     inner.host_alignment_ = host_alignment_;
@@ -61,7 +75,10 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
         auto *value =
             inner.b_.CreateLoad(closure.type->getElementType(unsigned(i)), field, closure.names[i]);
         value->setMetadata(llvm::LLVMContext::MD_invariant_load, empty);
-        inner.bind(closure.names[i], value);
+        const bool is_wide = wide_value(wide_, closure.names[i]) != nullptr;
+        inner.wide_.push(closure.names[i], is_wide ? value : nullptr);
+        inner.bind(closure.names[i],
+                   is_wide ? inner.b_.CreateTrunc(value, b_.getInt32Ty()) : value);
     }
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers that begin far from the origin. The address of a row is computed from a product that int32 cannot hold, in and
+// outside of the bodies of parallel loops.
+#include <gtest/gtest.h>
+
+#include <calotype/calotype.h>
+
+namespace calotype::test {
+namespace {
+
+constexpr int width = 40, height = 9;
+
+uint8_t value_at(int x, int y) {
+    return uint8_t(x * 7 + y * 13);
+}
+
+/// Sums of two neighbours, where the output begins at (x, y).
+void check_at(int min_x, int min_y, bool in_parallel, bool in_vectors) {
+    ImageParam in(UInt(8), 2);
+    Var x("x"), y("y");
+    Func sum("sum"), out("out");
+    sum(x, y) = in(x - 1, y) + in(x + 1, y + 1);
+    out(x, y) = sum(x, y) * cast<uint8_t>(2);
+    sum.compute_root();
+    for (Func f : {sum, out}) {
+        if (in_parallel) {
+            f.parallel(y);
+        }
+        if (in_vectors) {
+            f.vectorize(x, 8, TailStrategy::GuardWithIf);
+        }
+    }
+    Buffer<uint8_t> input(width + 2, height + 1), output(width, height);
+    input.for_each_element([&](int i, int j) { input(i, j) = value_at(i, j); });
+    input.set_min(min_x - 1, min_y);
+    output.set_min(min_x, min_y);
+    in.set(input);
+    out.realize(output);
+    for (int j = 0; j < height; j++) {
+        for (int i = 0; i < width; i++) {
+            ASSERT_EQ(output(min_x + i, min_y + j),
+                      uint8_t(2 * (value_at(i, j) + value_at(i + 2, j + 1))))
+                << i << ", " << j << " from " << min_x << ", " << min_y;
+        }
+    }
+}
+
+TEST(FarCoordinates, rows_are_found) {
+    for (const auto &[min_x, min_y] :
+         {std::pair(1 << 30, (1 << 30) + 5), std::pair(-(1 << 30), -(1 << 30) - 5),
+          std::pair(INT32_MAX - 100, INT32_MAX - 100), std::pair(3, 1500000000)}) {
+        for (bool in_parallel : {false, true}) {
+            check_at(min_x, min_y, in_parallel, false);
+            check_at(min_x, min_y, in_parallel, true);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace calotype::test
