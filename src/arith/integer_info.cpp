@@ -38,6 +38,12 @@ IntegerInfo fitted(const ConstRange &r, const Alignment &a, Type t) {
     return info;
 }
 
+/// Of a sum, difference or product, which may be outside a type that does not wrap.
+IntegerInfo of_sum(const ConstRange &r, const Alignment &a, Type t) {
+    return t.can_overflow() ? fitted(r, a, t)
+                            : IntegerInfo{r, r.is_single() ? Alignment{0, *r.min} : a};
+}
+
 IntegerInfo anything(Type t) {
     return {ConstRange::of_type(t), {}};
 }
@@ -80,11 +86,11 @@ IntegerInfo remainder(const IntegerInfo &a, const IntegerInfo &b, Type t) {
 IntegerInfo arithmetic(NodeKind kind, const IntegerInfo &a, const IntegerInfo &b, Type t) {
     switch (kind) {
     case NodeKind::Add:
-        return fitted(a.range + b.range, a.alignment + b.alignment, t);
+        return of_sum(a.range + b.range, a.alignment + b.alignment, t);
     case NodeKind::Sub:
-        return fitted(a.range - b.range, a.alignment - b.alignment, t);
+        return of_sum(a.range - b.range, a.alignment - b.alignment, t);
     case NodeKind::Mul:
-        return fitted(a.range * b.range, a.alignment * b.alignment, t);
+        return of_sum(a.range * b.range, a.alignment * b.alignment, t);
     case NodeKind::Div:
         return fitted(a.range / b.range, alignment_of_quotient(a.alignment, b.range), t);
     case NodeKind::Mod:
@@ -192,6 +198,13 @@ ConstRange of_truncated(const ConstRange &a, const ConstRange &b, bool is_remain
     return r;
 }
 
+/// Of what is r in unbounded integers and is brought to the nearest value of t.
+IntegerInfo saturated(const ConstRange &r, Type t) {
+    const ConstRange whole = ConstRange::of_type(t);
+    const ConstRange above = whole.min ? max(r, ConstRange::single(*whole.min)) : r;
+    return {whole.max ? min(above, ConstRange::single(*whole.max)) : above, {}};
+}
+
 IntegerInfo of_promise(const Call *op, const InfoOf &of) {
     const IntegerInfo value = of(op->args[0]);
     ConstRange promised;
@@ -249,6 +262,12 @@ IntegerInfo of_call(const Call *op, const InfoOf &of) {
     case Intrinsic::shift_left:
     case Intrinsic::shift_right:
         return of_shift(of(op->args[0]), range(1), op->intrinsic == Intrinsic::shift_left, t);
+    case Intrinsic::saturating_cast:
+        return op->args[0].type().is_int_or_uint() ? saturated(range(0), t) : anything(t);
+    case Intrinsic::saturating_add:
+        return saturated(range(0) + range(1), t);
+    case Intrinsic::saturating_sub:
+        return saturated(range(0) - range(1), t);
     case Intrinsic::abs:
         return op->args[0].type().is_uint() ? of(op->args[0]) : fitted(abs(range(0)), {}, t);
     case Intrinsic::absd:
@@ -290,7 +309,7 @@ IntegerInfo of_operation(const Expr &e, const InfoOf &of) {
     case NodeKind::Ramp: {
         const auto *op = e.as<Ramp>();
         const IntegerInfo base = of(op->base), stride = of(op->stride);
-        return fitted(base.range + stride.range * ConstRange::of(0, op->lanes - 1),
+        return of_sum(base.range + stride.range * ConstRange::of(0, op->lanes - 1),
                       base.alignment + stride.alignment * Alignment{}, t);
     }
     case NodeKind::Shuffle: {
@@ -312,13 +331,54 @@ IntegerInfo of_operation(const Expr &e, const InfoOf &of) {
 
 }  // namespace
 
-IntegerInfo info_of_operation(const Expr &e, const InfoOf &of) {
-    IntegerInfo result = of_operation(e, of);
-    result.range = intersection(result.range, ConstRange::of_type(e.type()));
-    if (const Sub *op = e.as<Sub>()) {
+namespace {
+
+// Whether the operation gives sums what its operands are, whose sums may overflow on the way.
+bool passes_sums_on(NodeKind kind) {
+    switch (kind) {
+    case NodeKind::Add:
+    case NodeKind::Sub:
+    case NodeKind::Mul:
+    case NodeKind::Select:
+    case NodeKind::Ramp:
+    case NodeKind::Broadcast:
+    case NodeKind::Shuffle:
+        return true;
+    default:
+        return false;
+    }
+}
+
+}  // namespace
+
+bool may_leave_type(const Expr &e) {
+    const NodeKind kind = e.kind();
+    return !e.type().can_overflow() &&
+           (passes_sums_on(kind) || kind == NodeKind::Variable || kind == NodeKind::Let);
+}
+
+IntegerInfo fitted_to(const IntegerInfo &unbounded, Type t) {
+    const ConstRange &r = unbounded.range, whole = ConstRange::of_type(t);
+    return whole.contains(r) ? unbounded : IntegerInfo{fit_type(r, t), unbounded.alignment};
+}
+
+IntegerInfo unbounded_info_of_operation(const Expr &e, const InfoOf &of) {
+    const bool is_sum = passes_sums_on(e.kind());
+    IntegerInfo result = is_sum ? of_operation(e, of) : of_operation(e, [&of](const Expr &operand) {
+        const IntegerInfo info = of(operand);
+        return may_leave_type(operand) ? fitted_to(info, operand.type()) : info;
+    });
+    if (!is_sum || e.type().can_overflow()) {
+        result.range = intersection(result.range, ConstRange::of_type(e.type()));
+    } else if (const Sub *op = e.as<Sub>()) {
         result.range = within(result.range, difference_range(op->a, op->b));
     }
     return result;
+}
+
+IntegerInfo info_of_operation(const Expr &e, const InfoOf &of) {
+    const IntegerInfo info = unbounded_info_of_operation(e, of);
+    return may_leave_type(e) ? fitted_to(info, e.type()) : info;
 }
 
 }  // namespace calotype::internal

@@ -23,4 +23,14 @@ using InfoOf = std::function<IntegerInfo(const Expr &)>;
 /// Variables, loads and Lets are anything in their type here.
 IntegerInfo info_of_operation(const Expr &e, const InfoOf &of);
 
+/// The same where sums, differences and products of integers that do not wrap, and what is chosen among them, have the
+/// range that they have over unbounded integers, which may be outside the type: rules add in another order than the user
+/// did, and (x + 5) + y, with y from -5 to 0, may be as large as x where no sum of the user's overflows. `of` says the
+/// same of operands.
+IntegerInfo unbounded_info_of_operation(const Expr &e, const InfoOf &of);
+/// Whether the range of e may be outside its type.
+bool may_leave_type(const Expr &e);
+/// What is known of a value that fits its type.
+IntegerInfo fitted_to(const IntegerInfo &unbounded, Type t);
+
 }  // namespace calotype::internal

@@ -33,9 +33,6 @@ public:
     std::optional<int64_t> remainder(const ExprNode *, int64_t modulus) override {
         return modulus == 0 || !knows_remainders ? std::nullopt : std::optional<int64_t>(0);
     }
-    bool has_room(const ExprNode *, int64_t, int64_t) override {
-        return true;
-    }
 };
 
 Type value_type(const Rule &rule) {

@@ -125,8 +125,6 @@ std::optional<double> Assignment::folded(int n) const {
         return -*folded(p.child[0]);
     case PatternOp::Not:
         return !*folded(p.child[0]);
-    case PatternOp::Room:
-        return 1;
     case PatternOp::Rem:
         return binary(PatternOp::Mod, *folded(p.child[0]), *folded(p.child[1]), exact);
     default:

@@ -290,23 +290,14 @@ const std::map<std::string, const char *> exceptions = {
     {"(x + broadcast(a, l0)) + c0 -> x + broadcast(a + fold(c0), l0)", scalar},
     {"(x - broadcast(a, l0)) + c0 -> x + broadcast(fold(c0) - a, l0)", scalar},
     {"x / -1 -> 0 - x", "a quotient goes; no rule on sums and products makes one"},
-    {"(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && "
-     "(c0 >= c1 || c0 < 0 && room(x, 1, c1) == 1)",
+    {"(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)",
      reduced},
-    {"(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && "
-     "(c0 >= c1 || c0 < 0 && room(x, 1, c1) == 1)",
+    {"(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)",
      reduced},
-    {"(x + c0) % c1 -> (x + fold(c0 % c1)) % c1 if c1 > 0 && "
-     "(c0 >= c1 || c0 < 0 && room(x, 1, c1) == 1)",
-     reduced},
-    {"(c0 - x) % c1 -> (fold(c0 % c1) - x) % c1 if c1 > 0 && "
-     "(c0 >= c1 || c0 < 0 && room(x, 1, c1) == 1)",
-     reduced},
-    {"(x * c0) % c1 -> (x * fold(c0 % c1)) % c1 if c1 > 0 && "
-     "(c0 >= c1 || c0 < 0 && room(x, c1, 0) == 1)",
-     reduced},
-    {"(x * c0 + y) % c1 -> (x * fold(c0 % c1) + y) % c1 if c1 > 0 && (c0 >= c1 || "
-     "c0 < 0) && room(x, c1, 0) == 1",
+    {"(x + c0) % c1 -> (x + fold(c0 % c1)) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
+    {"(c0 - x) % c1 -> (fold(c0 % c1) - x) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
+    {"(x * c0) % c1 -> (x * fold(c0 % c1)) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
+    {"(x * c0 + y) % c1 -> (x * fold(c0 % c1) + y) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)",
      reduced},
     {"ramp(x, c0, l0) % c1 -> ramp(x, fold(c0 % c1), l0) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)",
      reduced},

@@ -122,8 +122,6 @@ private:
             return bound(p, "lo_");
         case PatternOp::Hi:
             return bound(p, "hi_");
-        case PatternOp::Room:
-            return z3_.int_val(1);
         case PatternOp::Rem:
             return modulo(value(p.child[0], lane), value(p.child[1], lane));
         case PatternOp::Not:

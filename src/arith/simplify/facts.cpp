@@ -66,9 +66,10 @@ void Facts::push(const std::string &name, const Variable &variable) {
 }
 
 void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement,
-                 const Expr &value) {
-    push(name, Variable{info, replacement, value, bound_names_.size(),
-                        value.defined() ? free_variables(value) : std::vector<std::string>()});
+                 const Expr &value, Origin origin) {
+    push(name,
+         Variable{info, replacement, value, bound_names_.size(),
+                  value.defined() ? free_variables(value) : std::vector<std::string>(), origin});
     hide_truths_about(name);
 }
 
@@ -127,6 +128,11 @@ Expr Facts::replacement_of(const std::string &name) const {
 const IntegerInfo *Facts::info_of(const std::string &name) const {
     const Variable *v = variables_.find(name);
     return v ? &v->info : nullptr;
+}
+
+Facts::Origin Facts::origin_of(const std::string &name) const {
+    const Variable *v = variables_.find(name);
+    return v ? v->origin : Origin::Unknown;
 }
 
 bool Facts::in_replacement(const std::string &name) const {

@@ -34,10 +34,13 @@ public:
 
     Facts();
 
+    /// What a name's value is made of: of what is read from memory, which may be anything, or of coordinates alone.
+    enum class Origin : uint8_t { Unknown, Data, Indices };
+
     /// The variable means something new from here on: older knowledge of that name is hidden.
     /// Call only right after opening a layer.
     void bind(const std::string &name, const IntegerInfo &info, const Expr &replacement = Expr(),
-              const Expr &value = Expr());
+              const Expr &value = Expr(), Origin origin = Origin::Unknown);
     /// Narrows what is known of a variable. Call only right after opening a layer.
     void refine(const std::string &name, const IntegerInfo &info);
     /// The variable has this value, a constant. Call only right after opening a layer.
@@ -54,6 +57,7 @@ public:
     }
     /// Null where nothing is known.
     const IntegerInfo *info_of(const std::string &name) const;
+    Origin origin_of(const std::string &name) const;
     /// True if a replacement that is in force mentions the variable.
     bool in_replacement(const std::string &name) const;
 
@@ -83,6 +87,7 @@ private:
         Expr replacement, value;
         size_t depth = 0;                    ///< how many bindings were in force when it was bound
         std::vector<std::string> uses = {};  ///< of the value, its free variables
+        Origin origin = Origin::Unknown;
     };
     struct Truth {
         uint64_t hash;

@@ -115,7 +115,9 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
         Expr scalar = value;
         const Expr replacement = is_repeatable(value) ? value : over_scalar(value, name, &scalar);
         value = scalar;
-        facts_.bind(name, info(value), replacement, keeps_value(value) ? value : Expr());
+        const bool is_data = may_be_data(value);
+        facts_.bind(name, unbounded_info(value), replacement, keeps_value(value) ? value : Expr(),
+                    is_data ? Facts::Origin::Data : Facts::Origin::Indices);
         body = mutate(body);
     }
     if (can_drop(op, name, value, body)) {

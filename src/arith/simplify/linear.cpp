@@ -143,10 +143,6 @@ void cancel(LinearForm *form) {
     form->drop_zeros();
 }
 
-bool is_exact(Type t) {
-    return t.is_int() && t.bits() >= 32;
-}
-
 bool is_sum(const Expr &e) {
     return e.as<Add>() || e.as<Sub>();
 }
@@ -270,7 +266,8 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
     }
     (difference.constant > 0 ? left : right).constant = std::abs(difference.constant);
     const Expr x = rebuild(left, *this, t), y = rebuild(right, *this, t);
-    return x.defined() && y.defined() ? binary(op, x, y) : Expr();
+    const bool are_values = x.defined() && y.defined() && !may_overflow(x) && !may_overflow(y);
+    return are_values ? binary(op, x, y) : Expr();
 }
 
 // ramp(x + c0, s) < broadcast(x + c1) = ramp(c0 - c1, s) < 0, so that masks of the first lanes of a vector are constants.
@@ -295,25 +292,13 @@ Expr Simplifier::cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b) {
 
 namespace {
 
-// Whether a negative constant of the sum may become one from 0 to the divisor: not where the sum of the others might then
-// overflow, as it did not before.
-bool may_raise_constant(const LinearForm &sum, int64_t divisor, Simplifier &s, Type t) {
-    if (sum.constant >= 0) {
-        return true;
-    }
-    LinearForm others = sum;
-    others.constant = 0;
-    const Expr e = rebuild(others, s, t);
-    return e.defined() && s.has_room(e.get(), 1, divisor);
-}
-
 // numerator = divisor * quotient + rest, with as little as possible in rest.
 struct Split {
     LinearForm quotient, rest;
     bool useful = false;
 };
 
-Split split_by(const LinearForm &numerator, int64_t divisor, bool moves_constant) {
+Split split_by(const LinearForm &numerator, int64_t divisor) {
     Split s;
     for (const Term &t : numerator.terms) {
         if (t.coefficient % divisor == 0) {
@@ -323,8 +308,8 @@ Split split_by(const LinearForm &numerator, int64_t divisor, bool moves_constant
             s.rest.terms.push_back(t);
         }
     }
-    s.quotient.constant = moves_constant ? euclidean_div(numerator.constant, divisor) : 0;
-    s.rest.constant = numerator.constant - s.quotient.constant * divisor;
+    s.quotient.constant = euclidean_div(numerator.constant, divisor);
+    s.rest.constant = euclidean_mod(numerator.constant, divisor);
     s.useful = s.useful || s.quotient.constant != 0;
     return s;
 }
@@ -377,11 +362,11 @@ Expr Simplifier::remainder_of_ramp(const Ramp &ramp, const Expr &b) {
     if (!base) {
         return Expr();
     }
-    const Split s =
-        split_by(*base, divisor, may_raise_constant(*base, divisor, *this, ramp.base.type()));
+    const Split s = split_by(*base, divisor);
     const Expr rest = s.useful ? rebuild(s.rest, *this, ramp.base.type()) : Expr();
-    return rest.defined() ? binary(NodeKind::Mod, this->ramp(rest, ramp.stride, ramp.lanes), b)
-                          : Expr();
+    return rest.defined() && !may_overflow(rest)
+               ? binary(NodeKind::Mod, this->ramp(rest, ramp.stride, ramp.lanes), b)
+               : Expr();
 }
 
 // (d*q + r) / d = q + r/d and (d*q + r) % d = r % d; where the terms of r and d share the factor g,
@@ -400,11 +385,10 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
         return Expr();
     }
     LinearForm &numerator = *sum;
-    const Split s =
-        split_by(numerator, *divisor, may_raise_constant(numerator, *divisor, *this, t));
+    const Split s = split_by(numerator, *divisor);
     if (s.useful) {
         const Expr rest = rebuild(s.rest, *this, t);
-        if (!rest.defined()) {
+        if (!rest.defined() || may_overflow(rest)) {
             return Expr();
         }
         if (op == NodeKind::Mod) {

@@ -11,36 +11,54 @@
 
 namespace calotype::internal {
 
+namespace {
+
+// A name that is bound to a sum has the sum's range, which may be outside the type.
+IntegerInfo info_of_variable(const IntegerInfo *known, Type t) {
+    const ConstRange whole = ConstRange::of_type(t);
+    if (!known || t.can_overflow()) {
+        return known ? IntegerInfo{intersection(known->range, whole), known->alignment}
+                     : IntegerInfo{whole, {}};
+    }
+    return {{known->range.min ? known->range.min : whole.min,
+             known->range.max ? known->range.max : whole.max},
+            known->alignment};
+}
+
+}  // namespace
+
 IntegerInfo Simplifier::info(const Expr &e) {
+    const IntegerInfo unbounded = unbounded_info(e);
+    return may_leave_type(e) && e.type().is_int() ? fitted_to(unbounded, e.type()) : unbounded;
+}
+
+IntegerInfo Simplifier::unbounded_info(const Expr &e) {
     if (!e.type().is_int_or_uint()) {
         return {};
     }
     if (const Variable *v = e.as<Variable>()) {
-        const IntegerInfo *known = facts_.info_of(v->name);
-        return known ? IntegerInfo{intersection(known->range, ConstRange::of_type(v->type)),
-                                   known->alignment}
-                     : IntegerInfo{ConstRange::of_type(v->type), {}};
+        return info_of_variable(facts_.info_of(v->name), v->type);
     }
     const InfoOf of_operand = [this](const Expr &operand) {
-        return info(operand);
+        return unbounded_info(operand);
     };
     if (is_const(e)) {
-        return info_of_operation(e, of_operand);
+        return unbounded_info_of_operation(e, of_operand);
     }
     if (const IntegerInfo *known = facts_.find_info(e.get())) {
         return *known;
     }
     const Let *let = e.as<Let>();
-    const IntegerInfo result = let ? info_of_let(let) : info_of_operation(e, of_operand);
+    const IntegerInfo result = let ? info_of_let(let) : unbounded_info_of_operation(e, of_operand);
     facts_.remember_info(e.get(), result);
     return result;
 }
 
 IntegerInfo Simplifier::info_of_let(const Let *op) {
-    const IntegerInfo value = info(op->value);
+    const IntegerInfo value = unbounded_info(op->value);
     const Facts::Layer layer(facts_);
     facts_.bind(op->name, value);
-    return info(op->body);
+    return unbounded_info(op->body);
 }
 
 Expr Simplifier::less_by_ranges(const Expr &a, const Expr &b) {

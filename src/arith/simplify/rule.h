@@ -19,9 +19,6 @@
 // and
 //   lo(x) hi(x)        a constant lower and upper bound of x; false if there is none
 //   rem(x, c)          x % c where it is known
-//   room(x, m, c)      1 if |x| * m + |c| is taken to fit the type: x has such bounds, or no data in it
-//                      (coordinates are far from the ends of their type). For rules that let
-//                      something overflow that did not. 0 otherwise
 //
 // Charter, each point checked by test/rules:
 //   1. Order: the first rule that applies wins; put special cases above general ones.
@@ -31,7 +28,9 @@
 //   4. A letter that the two sides have differently often stands for no expression with effects:
 //   the
 //      engine sees to that.
-//   5. A commutative operator matches in either order; write one only. Constants stand on the
+//   5. In types that do not wrap, sums may be added in another order. What is compared, divided or the operand of a minimum
+//      or maximum must not overflow then; of data the engine sees to that too (overflow.cpp).
+//   6. A commutative operator matches in either order; write one only. Constants stand on the
 //      right of commutative operators, so patterns put them there.
 #pragma once
 
@@ -111,7 +110,6 @@ enum class PatternOp : uint8_t {
     Lo,
     Hi,
     Rem,
-    Room,
     Negate,
 };
 
@@ -145,6 +143,9 @@ struct Rule {
     int pattern = -1, replacement = -1, condition = -1;
     std::vector<int16_t> value_slots;  ///< type sources whose types `types` restricts
     std::vector<uint8_t> repeated;     ///< letters that the two sides have differently often
+    /// Operands of comparisons, extremes, quotients and remainders, whose values have to fit their type: those of the
+    /// pattern, which do, and those of the replacement that are none of them.
+    std::vector<uint16_t> operands, new_operands;
 };
 
 /// Compiles a rule to its variants. Throws InternalError that tells what is wrong with the text.

@@ -81,7 +81,6 @@ constexpr NamedFunction named_functions[] = {
     {"lo", PatternOp::Lo, 1},
     {"hi", PatternOp::Hi, 1},
     {"rem", PatternOp::Rem, 2},
-    {"room", PatternOp::Room, 3},
 };
 
 class RuleParser {
@@ -96,6 +95,11 @@ public:
         expect("->");
         rule_.replacement = expression(0);
         find_repeated();
+        collect_operands(
+            rule_.pattern, [](int) { return true; }, rule_.operands);
+        collect_operands(
+            rule_.replacement, [this](int n) { return has_letter(n) && !is_in_pattern(n); },
+            rule_.new_operands);
         if (accept("if")) {
             rule_.condition = expression(0);
         }
@@ -124,6 +128,64 @@ private:
         for (int i = 0; i < p.arity; i++) {
             count_letters(p.child[i], weight, uses);
         }
+    }
+
+    // Whether the values of its operands have to fit their type, where sums do not.
+    static bool needs_values(PatternOp op) {
+        switch (op) {
+        case PatternOp::Div:
+        case PatternOp::Mod:
+        case PatternOp::Min:
+        case PatternOp::Max:
+        case PatternOp::EQ:
+        case PatternOp::NE:
+        case PatternOp::LT:
+        case PatternOp::LE:
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    template<typename F>
+    void collect_operands(int n, const F &wanted, std::vector<uint16_t> &out) const {
+        const PatternNode &p = rule_.nodes[n];
+        for (int i = 0; i < p.arity; i++) {
+            if (needs_values(p.op) && wanted(p.child[i])) {
+                out.push_back(p.child[i]);
+            }
+            collect_operands(p.child[i], wanted, out);
+        }
+    }
+
+    bool has_letter(int n) const {
+        const PatternNode &p = rule_.nodes[n];
+        return p.op == PatternOp::Wild ||
+               std::any_of(p.child, p.child + p.arity, [this](int c) { return has_letter(c); });
+    }
+
+    bool is_in_pattern(int n) const {
+        return std::any_of(rule_.operands.begin(), rule_.operands.end(),
+                           [&](int operand) { return are_equal(operand, n); });
+    }
+
+    bool are_equal(int m, int n) const {
+        const PatternNode &p = rule_.nodes[m], &q = rule_.nodes[n];
+        if (p.op != q.op || p.slot != q.slot || p.value != q.value || p.arity != q.arity) {
+            return false;
+        }
+        const auto same = [&](int i, int k) {
+            return are_equal(p.child[i], q.child[k]);
+        };
+        if (p.arity == 2 && is_commutative(p.op) && same(0, 1) && same(1, 0)) {
+            return true;
+        }
+        for (int i = 0; i < p.arity; i++) {
+            if (!same(i, i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void skip_space() {

@@ -248,11 +248,6 @@ public:
             return modulus ? integer(oracle_.remainder(wild(p.child[0]), modulus->i))
                            : std::nullopt;
         }
-        case PatternOp::Room: {
-            const auto factor = (*this)(p.child[1]), addend = (*this)(p.child[2]);
-            return integer(factor && addend &&
-                           oracle_.has_room(wild(p.child[0]), factor->i, addend->i));
-        }
         case PatternOp::Not:
         case PatternOp::Negate:
             return unary(p);
@@ -415,6 +410,15 @@ bool condition_holds(const Rule &rule, const Bindings &bindings, RangeOracle &or
     }
     const auto value = evaluate(rule, rule.condition, bindings, oracle);
     return value && value->i != 0;
+}
+
+const std::vector<RuleFile> &rule_files() {
+    static const std::vector<RuleFile> files = {
+        add_rules, sub_rules, mul_rules,    div_rules,  mod_rules,
+        min_rules, max_rules, lt_rules,     eq_rules,   and_rules,
+        or_rules,  not_rules, select_rules, ramp_rules, broadcast_rules,
+    };
+    return files;
 }
 
 const RuleTable &RuleTable::instance() {

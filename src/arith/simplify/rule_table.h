@@ -37,14 +37,13 @@ struct Bindings {
     Type type_of(int source) const;
 };
 
-/// Constant bounds of matched expressions, asked for by lo(), hi(), rem() and room().
+/// Constant bounds of matched expressions, asked for by lo(), hi() and rem().
 class RangeOracle {
 public:
     virtual ~RangeOracle() = default;
     virtual std::optional<int64_t> lower_bound(const ExprNode *e) = 0;
     virtual std::optional<int64_t> upper_bound(const ExprNode *e) = 0;
     virtual std::optional<int64_t> remainder(const ExprNode *e, int64_t modulus) = 0;
-    virtual bool has_room(const ExprNode *e, int64_t factor, int64_t addend) = 0;
 };
 
 /// True if `operands`, those of the rule's root, match; fills the bindings. `lanes` counts for a

@@ -14,7 +14,6 @@
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/queries.h"
-#include "ir/walk/search.h"
 
 namespace calotype::internal {
 
@@ -342,7 +341,8 @@ Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int cou
         bindings.root_type = type;
         bindings.finite_floats = finite_floats_;
         if (!match_rule(rule, operands, lanes, &bindings) ||
-            !condition_holds(rule, bindings, *this) || repeats_effects(rule, bindings)) {
+            !condition_holds(rule, bindings, *this) || repeats_effects(rule, bindings) ||
+            may_overflow(rule, bindings)) {
             continue;
         }
         Expr result = build(rule, rule.replacement, bindings);
@@ -481,36 +481,6 @@ std::optional<int64_t> Simplifier::remainder(const ExprNode *e, int64_t modulus)
         return std::nullopt;
     }
     return euclidean_mod(known.remainder, modulus);
-}
-
-namespace {
-
-// Whether values come from memory or from outside, so that they may be anything. A variable of vectors is one of those; a
-// scalar may be too, but most are coordinates. Large expressions are not looked through.
-bool may_be_data(const Expr &e) {
-    constexpr int most = 100;
-    int seen = 0;
-    return contains_node(e, [&](const Node *node) {
-        const Variable *variable = node_as<Variable>(node);
-        const Call *call = node_as<Call>(node);
-        return ++seen > most || node_as<Load>(node) || (variable && variable->type.is_vector()) ||
-               (call && !call->is_intrinsic());
-    });
-}
-
-}  // namespace
-
-bool Simplifier::has_room(const ExprNode *e, int64_t factor, int64_t addend) {
-    const Expr x(e);
-    const ConstRange known = range(x);
-    int64_t room;
-    if (factor <= 0 || addend == INT64_MIN ||
-        __builtin_sub_overflow(x.type().imax(), std::abs(addend), &room)) {
-        return false;
-    }
-    room /= factor;
-    const bool is_small = known.min && known.max && *known.max <= room && *known.min >= -room;
-    return is_small || !may_be_data(x);
 }
 
 Expr simplify(const Expr &e, const SimplifyContext &context) {

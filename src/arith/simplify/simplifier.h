@@ -39,13 +39,16 @@ public:
 
     /// Bounds and alignment of a simplified integer expression under the current facts.
     IntegerInfo info(const Expr &e);
+    /// The same of sums that may leave their type on the way (unbounded_info_of_operation).
+    IntegerInfo unbounded_info(const Expr &e);
     IntegerInfo info_of_let(const Let *op);
     ConstRange range(const Expr &e) {
         return info(e).range;
     }
 
-    /// room() of rule conditions (rule.h).
-    bool has_room(const ExprNode *e, int64_t factor, int64_t addend) override;
+    /// Whether e, of a type that does not wrap, is made of data whose sum may overflow though no sum of the user's does
+    /// (overflow.cpp).
+    bool may_overflow(const Expr &e);
 
     /// What follows from a condition: true facts and narrower variables. Call right after opening a
     /// layer of facts().
@@ -133,6 +136,9 @@ private:
     /// The first rule that applies, its replacement constructed; undefined if none does.
     Expr rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes = 0);
     Expr build(const Rule &rule, int node, const Bindings &bindings);
+    bool may_overflow(const Rule &rule, const Bindings &bindings);
+    bool lies_between(const Rule &rule, int node, const Bindings &bindings);
+    bool may_be_data(const Expr &e) const;
 
     Expr fold_call(const Call *op, const std::vector<Expr> &args);
     Expr shift_as_arithmetic(const Call *op, const std::vector<Expr> &args);
@@ -160,6 +166,8 @@ private:
     int renamed_ = 0;
 };
 
+/// int32 and int64, which do not wrap.
+bool is_exact(Type t);
 /// A value of which it is said between which others it lies.
 bool is_promise(const Expr &e);
 /// Drops lets that are not used and whose value has no effects.

@@ -370,6 +370,40 @@ TEST(Constants, quotients_of_sums) {
     }
 }
 
+std::vector<Operation> comparisons_of_sums() {
+    return {{"a - b < 7", [](Expr a, Expr b) { return a - b < 7; },
+             [](Wide a, Wide b) {
+                 return Wide(a - b < 7);
+             }},
+            {"a - 3 <= b", [](Expr a, Expr b) { return a - 3 <= b; },
+             [](Wide a, Wide b) {
+                 return Wide(a - 3 <= b);
+             }},
+            {"min(a - 2, b - 5)", [](Expr a, Expr b) { return min(a - 2, b - 5); },
+             [](Wide a, Wide b) {
+                 return std::min(a - 2, b - 5);
+             }},
+            {"max(a + 2, b - 5)", [](Expr a, Expr b) { return max(a + 2, b - 5); },
+             [](Wide a, Wide b) {
+                 return std::max(a + 2, b - 5);
+             }},
+            {"a / 2 - min(a / 2, b / 2)", [](Expr a, Expr b) { return a / 2 - min(a / 2, b / 2); },
+             [](Wide a, Wide b) {
+                 return euclidean_div(a, 2) - std::min(euclidean_div(a, 2), euclidean_div(b, 2));
+             }},
+            {"select(5 - a < b, a, b)", [](Expr a, Expr b) { return select(5 - a < b, a, b); },
+             [](Wide a, Wide b) {
+                 return 5 - a < b ? a : b;
+             }}};
+}
+
+TEST(Constants, comparisons_of_sums) {
+    const std::vector<Wide> high = {5, 100, 1 << 30, INT32_MAX - 9, INT32_MAX - 6, INT32_MAX - 5},
+                            low = {INT32_MIN + 7, INT32_MIN + 9, -(1 << 30), -3, 0};
+    check_operations(Int(32), Int(32), high, high, comparisons_of_sums(), {1, 8});
+    check_operations(Int(32), Int(32), low, low, comparisons_of_sums(), {1, 8});
+}
+
 // Zeros come in where a position is negative.
 TEST(Bits, from_below_the_first) {
     Var x("x");

@@ -27,6 +27,8 @@ public:
     bool with_lets = true;
     bool with_intrinsics = true;
     int largest_constant = 12;
+    /// Some constants are ends of the type, and powers of two and their neighbours.
+    bool any_constants = false;
 
     int below(int n) {
         return int(random_() % uint32_t(n));
@@ -71,11 +73,22 @@ public:
     }
 
     Expr constant(Type t) {
+        if (any_constants && below(3) == 0) {
+            return far_constant(t);
+        }
         const int64_t least = t.is_uint() ? 0 : -largest_constant / 2;
         return make_const(t, least + below(largest_constant));
     }
 
 private:
+    Expr far_constant(Type t) {
+        const int bits = t.bits() - t.is_int();
+        const uint64_t most = ~uint64_t(0) >> (64 - bits), power = uint64_t(2) << below(bits - 1);
+        const uint64_t x = (below(2) ? most : power) - uint64_t(below(3));
+        return t.is_uint() ? make_const(t, x)
+                           : make_const(t, below(2) ? int64_t(x) : -1 - int64_t(x));
+    }
+
     Expr leaf(Type t) {
         std::vector<std::string> names;
         for (const auto &[name, type] : variables) {

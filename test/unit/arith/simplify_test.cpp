@@ -77,7 +77,7 @@ constexpr Case effects[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Effects, Simplify, testing::ValuesIn(effects));
 
-// What is read may be near the ends of its type, where a constant above 0 in place of one below might overflow.
+// What is read may be near the ends of its type, where sums that the user did not write might overflow.
 constexpr Case data[] = {
     {"(x - 3) / 4", "(x + 1) / 4 + -1"},
     {"(a[i] - 3) / 4", "(a[i] + -3) / 4"},
@@ -88,6 +88,18 @@ constexpr Case data[] = {
     {"(a[i] / 2 + 1) / 2", "(a[i] / 2 + 1) / 2"},
     {"(a[i] + 7) / 4", "(a[i] + 3) / 4 + 1"},
     {"(int32(a[i]:int16) - 3) / 4", "(int32(a[i]:int16) + 1) / 4 + -1"},
+    {"x - y < 7", "x < y + 7"},
+    {"a[i] - b[i] < 7", "a[i] - b[i] < 7"},
+    {"a[i] + 5 < 7", "a[i] < 2"},
+    {"a[i] + 3 < b[i] + 5", "a[i] < b[i] + 2"},
+    {"a[i] - 3 < b[i] + 5", "a[i] + -3 < b[i] + 5"},
+    {"int32(a[i]:int16) - int32(b[i]:int16) < 7", "int32(a[i]:int16) < int32(b[i]:int16) + 7"},
+    {"min(a[i] - 2, b[i] - 5)", "min(a[i] + -2, b[i] + -5)"},
+    {"min(a[i] + 2, b[i] + 5)", "min(a[i], b[i] + 3) + 2"},
+    {"a[i] + b[i] + 5 < c[i]", "a[i] + b[i] + 5 < c[i]"},
+    {"let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])",
+     "let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])"},
+    {"a[i] - min(a[i], b[i])", "a[i] - min(a[i], b[i])"},
 };
 INSTANTIATE_TEST_SUITE_P(Data, Simplify, testing::ValuesIn(data));
 
