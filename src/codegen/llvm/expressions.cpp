@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constants, names, arithmetic, comparison and choice.
+#include <algorithm>
+
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/emitter.h"
@@ -14,8 +17,32 @@ using llvm::Value;
 
 namespace {
 
-bool no_signed_wrap(Type t) {
-    return t.is_int() && t.bits() >= 32;
+// Whether a value is made of what a buffer holds, or of what a call gives. Loads of the shapes of buffers have no TBAA. Of
+// values that many instructions make it is taken to be so.
+bool is_data(const Value *v, int *budget) {
+    const auto *instruction = llvm::dyn_cast<llvm::Instruction>(v);
+    if (!instruction || llvm::isa<llvm::PHINode>(instruction)) {
+        return false;
+    }
+    if (--*budget < 0 || instruction->hasMetadata(llvm::LLVMContext::MD_tbaa)) {
+        return true;
+    }
+    if (llvm::isa<llvm::LoadInst>(instruction)) {
+        return false;
+    }
+    const auto *call = llvm::dyn_cast<llvm::CallInst>(instruction);
+    if (call && (!llvm::isa<llvm::IntrinsicInst>(call) || call->mayReadFromMemory())) {
+        return true;
+    }
+    return std::any_of(instruction->op_begin(), instruction->op_end(),
+                       [&](const llvm::Use &operand) { return is_data(operand, budget); });
+}
+
+// int32 and int64 do not overflow in the user's program. Terms of sums may have been put in another order since: what is
+// read from memory may overflow on the way then, and has to wrap and come back. Coordinates are far from the ends.
+bool no_signed_wrap(Type t, const Value *a, const Value *b) {
+    int budget = 64;
+    return t.is_int() && t.bits() >= 32 && !is_data(a, &budget) && !is_data(b, &budget);
 }
 
 }  // namespace
@@ -117,15 +144,18 @@ llvm::Type *FunctionEmitter::native_float(Type t) {
 }
 
 Value *FunctionEmitter::add(Value *a, Value *b, Type t) {
-    return t.is_float() ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, no_signed_wrap(t));
+    return t.is_float() ? b_.CreateFAdd(a, b)
+                        : b_.CreateAdd(a, b, "", false, no_signed_wrap(t, a, b));
 }
 
 Value *FunctionEmitter::subtract(Value *a, Value *b, Type t) {
-    return t.is_float() ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, no_signed_wrap(t));
+    return t.is_float() ? b_.CreateFSub(a, b)
+                        : b_.CreateSub(a, b, "", false, no_signed_wrap(t, a, b));
 }
 
 Value *FunctionEmitter::multiply(Value *a, Value *b, Type t) {
-    return t.is_float() ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, no_signed_wrap(t));
+    return t.is_float() ? b_.CreateFMul(a, b)
+                        : b_.CreateMul(a, b, "", false, no_signed_wrap(t, a, b));
 }
 
 // Floats: `a < b ? a : b`, the second operand where either is NaN, as x86 has it.

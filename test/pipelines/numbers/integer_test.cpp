@@ -391,6 +391,11 @@ std::vector<Operation> comparisons_of_sums() {
              [](Wide a, Wide b) {
                  return euclidean_div(a, 2) - std::min(euclidean_div(a, 2), euclidean_div(b, 2));
              }},
+            // Added in another order, it overflows and comes back.
+            {"a / 2 + (b + least)", [](Expr a, Expr b) { return a / 2 + (b + INT32_MIN); },
+             [](Wide a, Wide b) {
+                 return euclidean_div(a, 2) + b + INT32_MIN;
+             }},
             {"select(5 - a < b, a, b)", [](Expr a, Expr b) { return select(5 - a < b, a, b); },
              [](Wide a, Wide b) {
                  return 5 - a < b ? a : b;
