@@ -62,9 +62,10 @@ struct ConditionalStore {
 
 /// `finite`: a product with zero is zero, whatever its other factor is.
 ConditionalStore conditional_store(const Store *op, bool finite) {
-    const auto with_value = [&](const Expr &value) {
-        return Store::make(op->name, simplify(value), op->index, op->predicate, op->alignment,
-                           op->symbol, op->is_streaming);
+    const auto value_where = [&](const Expr &condition, const Expr &value) {
+        const Expr known = remove_likelies(condition);
+        return Store::make(op->name, simplify(value, SimplifyContext().fact(known)), op->index,
+                           op->predicate, op->alignment, op->symbol, op->is_streaming);
     };
     const auto keeps = [&](const Expr &value) {
         const Expr simple = finite ? simplify_finite(value) : simplify(value);
@@ -80,10 +81,11 @@ ConditionalStore conditional_store(const Store *op, bool finite) {
         const Expr if_true = substitute(Expr(s), s->true_value, op->value);
         const Expr if_false = substitute(Expr(s), s->false_value, op->value);
         if (keeps(if_false)) {
-            return {s->condition, with_value(if_true)};
+            return {s->condition, value_where(s->condition, if_true)};
         }
         if (keeps(if_true)) {
-            return {simplify(!s->condition), with_value(if_false)};
+            const Expr otherwise = simplify(!s->condition);
+            return {otherwise, value_where(otherwise, if_false)};
         }
     }
     return {};
@@ -123,7 +125,9 @@ private:
                                         op->padding);
         }
         if (const Block *op = s.as<Block>()) {
-            return rest_of_block(op);
+            return rest_of_both(
+                op->first, op->rest,
+                [&](const Stmt &a, const Stmt &b) { return Block::make(a, b); }, s);
         }
         if (const For *op = s.as<For>(); op && !is_gpu(op->for_type)) {
             return rest_of_loop(op);
@@ -137,31 +141,38 @@ private:
             return left.defined() ? s : conditional.store;  // the select stays where it decides
         }
         const IfThenElse *op = s.as<IfThenElse>();
-        if (!op || op->else_case.defined() || has_effects(op->condition)) {
+        if (!op || has_effects(op->condition)) {
             return s;
+        }
+        if (op->else_case.defined()) {
+            const auto make_choice = [&](const Stmt &a, const Stmt &b) {
+                return IfThenElse::make(op->condition, a, b);
+            };
+            return rest_of_both(op->then_case, op->else_case, make_choice, s);
         }
         const Expr left = open(remove_likelies(op->condition));
         const Stmt inner = rest(op->then_case);
         return left.defined() ? IfThenElse::make(left, inner) : inner;
     }
 
-    /// Both parts are under the same conditions, or neither counts.
-    Stmt rest_of_block(const Block *op) {
+    /// Both statements that `s` is made of are under the same conditions, or neither counts.
+    template<typename Make>
+    Stmt rest_of_both(const Stmt &a, const Stmt &b, const Make &make, const Stmt &s) {
         Guards first(*this), second(*this);
-        first.body = first.rest(op->first);
+        first.body = first.rest(a);
         if (first.range.is_everything() && !first.fixed.defined()) {
-            return op;
+            return s;
         }
-        second.body = second.rest(op->rest);
+        second.body = second.rest(b);
         const bool alike = same(first.range, second.range) &&
                            first.fixed.defined() == second.fixed.defined() &&
                            (!first.fixed.defined() || equal(first.fixed, second.fixed));
         if (!alike) {
-            return op;
+            return s;
         }
         range = first.range;
         fixed = first.fixed;
-        return Block::make(first.body, second.body);
+        return make(first.body, second.body);
     }
 
     /// What all of its iterations are under counts.

@@ -17,6 +17,7 @@
 #include "lower/loops/prepare_choices.h"
 #include "lower/loops/propagate_likely.h"
 #include "lower/loops/steady_state.h"
+#include "support/scope.h"
 
 namespace calotype::internal {
 
@@ -48,6 +49,38 @@ private:
     }
 
     int64_t here_ = 1, most_ = 1;
+};
+
+/// Whether all that a loop stores are scalars at places which are the same in all iterations, as a sum does.
+class StoresInPlace : private Visitor {
+public:
+    bool of(const For *loop) {
+        const ScopedBinding<> changing(changing_, loop->name);
+        Visitor::operator()(loop->body);
+        return in_place_;
+    }
+
+private:
+    using Visitor::visit;
+
+    void operator()(const Expr &) override {
+    }
+    void visit(const LetStmt *op) override {
+        const ScopedBinding<> changing(changes(op->value), changing_, op->name);
+        Visitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        in_place_ = in_place_ && op->index.type().is_scalar() && !changes(op->index);
+    }
+
+    bool changes(const Expr &e) const {
+        const std::vector<std::string> names = free_variables(e);
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return changing_.contains(name); });
+    }
+
+    Scope<> changing_;
+    bool in_place_ = true;
 };
 
 class Partitioner : public Mutator {
@@ -82,7 +115,13 @@ private:
                    : result;
     }
 
+    Stmt visit(const LetStmt *op) override {
+        const ScopedBinding<> moving(uses_moving(op->value), moving_, op->name);
+        return Mutator::visit(op);
+    }
+
     Stmt visit_loop(const For *op) {
+        const ScopedBinding<> moving(moving_, op->name);
         if (op->for_type == ForType::GPUBlock) {
             return has_choice_of_blocks(op) ? partition_blocks(op) : Mutator::visit(op);
         }
@@ -91,7 +130,7 @@ private:
                                !runs_once_at_most(op) && contains_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         require_found(op, steady);
-        if (!steady.found) {
+        if (!steady.found || stays_whole_where_rare(op, steady)) {
             return Mutator::visit(op);
         }
         if (steady.range.is_everything() && !steady.condition.defined()) {
@@ -244,8 +283,8 @@ private:
     }
 
     /// The general code. What is rare may still be much (a whole row of tiles at the edge of an
-    /// image), so its innermost loops have steady states of their own; loops around them do not, or
-    /// there would be a copy for each combination.
+    /// image), so its innermost loops have steady states of their own, unless they are sums of unknown length; loops
+    /// around them do not, or there would be a copy for each combination.
     Stmt rarely_run(const Stmt &body) {
         const bool outer = std::exchange(rare_, true);
         const Stmt result = mutate(body);
@@ -318,6 +357,22 @@ private:
         return result;
     }
 
+    /// Whether parts of an innermost loop outside of a steady state are not worth their bounds. Those of a sum over
+    /// the elements around a point are others in each iteration of a loop around, and the sum may have few terms.
+    bool stays_whole_where_rare(const For *op, const SteadyState &steady) const {
+        const Interval &range = steady.range;
+        return rare_ && !is_const(op->extent) &&
+               (uses_moving(range.min) || uses_moving(range.max)) && StoresInPlace().of(op) &&
+               !does_nothing_else(op, steady);
+    }
+
+    bool uses_moving(const Expr &e) const {
+        const std::vector<std::string> names =
+            e.defined() && !moving_.empty() ? free_variables(e) : std::vector<std::string>();
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return moving_.contains(name); });
+    }
+
     /// Part 0: before, part 1: steady, part 2: after. The iterations keep their order.
     Stmt share_general_code(const For *op, const Expr &first, const Expr &end, const Expr &loop_end,
                             const Stmt &general, const Stmt &steady) {
@@ -333,6 +388,7 @@ private:
     LowerContext &ctx_;
     const For *kernel_ = nullptr;
     bool rare_ = false;
+    Scope<> moving_;  ///< what is another in each iteration of a loop around
 };
 
 }  // namespace

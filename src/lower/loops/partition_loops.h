@@ -35,6 +35,10 @@ namespace calotype::internal {
 ///     if 2 <= n { for c in [0, 3) { f[x] += g[c] } }
 ///     else { for c in [0, 3) { f[x] += g[min(c, n)] } }
 ///
+/// So does one outside of the steady state of a loop around that adds up an unknown number of elements around each point:
+/// where its parts begin would be computed for each point, and there may be fewer elements than that takes
+/// instructions.
+///
 /// In a kernel it has no versions if all threads would choose the same.
 ///
 /// A parallel loop stays one loop, with the two versions under a condition; so do the block loops of a

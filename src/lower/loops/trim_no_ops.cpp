@@ -5,6 +5,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/queries.h"
 #include "ir/walk/search.h"
 #include "lower/loop_guards.h"
 
@@ -64,7 +65,7 @@ private:
 }  // namespace
 
 Stmt trim_no_ops(const Stmt &s, LowerContext &ctx) {
-    return TrimNoOps(ctx).mutate(s);
+    return TrimNoOps(ctx).mutate(remove_likelies(s));
 }
 
 }  // namespace calotype::internal

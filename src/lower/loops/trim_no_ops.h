@@ -22,14 +22,15 @@ namespace calotype::internal {
 /// A store of f[x] + select(x <= y, a, 0) counts as under the condition x <= y, and so do other
 /// selects that give what is stored there already. Unless the target says strict_float, so does
 /// f[x] + k*select(x <= y, a, 0), as a convolution of an image with zeros around it. What is done in one iteration after another
-/// counts if all of it is under the same conditions.
+/// counts if all of it is under the same conditions, and so do the two sides of a branch. Clamps in what is added that the
+/// condition makes superfluous go.
 ///
 /// A condition stays where it does not hold in the whole range. Conditions that read memory are
 /// left alone.
 ///
 /// Requires: nothing.
-/// Establishes: nothing that other passes rely on.
-/// Order: after partition_loops, which has dropped the conditions that nearly always hold.
+/// Establishes: no hints of what is likely, which hide that a clamp is superfluous.
+/// Order: after partition_loops, which needs these hints and has dropped the conditions that nearly always hold.
 Stmt trim_no_ops(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal
