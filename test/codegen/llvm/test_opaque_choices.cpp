@@ -121,6 +121,66 @@ TEST(OpaqueSums, FactorsArgumentsAndWhatTheLoopMakesStay) {
               Names());
 }
 
+/// The blocks of the variables that make_sums_opaque freezes, where a loop over rows computes with `row` where each begins.
+Names row_variables(const std::string &row) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic error;
+    const std::string text = "define void @f(ptr %from, ptr %to, i64 %stride, i64 %w, i64 %h) {\n"
+                             "entry:\n"
+                             "br label %rows\n"
+                             "rows:\n"
+                             "%y = phi i64 [ 0, %entry ], [ %y1, %row_end ]\n" +
+                             row +
+                             "br label %columns\n"
+                             "columns:\n"
+                             "%x = phi i64 [ 0, %rows ], [ %x1, %columns ]\n"
+                             "%q = getelementptr i8, ptr %p, i64 %x\n"
+                             "%v = load i8, ptr %q\n"
+                             "store i8 %v, ptr %to\n"
+                             "%x1 = add nsw i64 %x, 1\n"
+                             "%more = icmp slt i64 %x1, %w\n"
+                             "br i1 %more, label %columns, label %row_end\n"
+                             "row_end:\n"
+                             "%y1 = add nsw i64 %y, 1\n"
+                             "%again = icmp slt i64 %y1, %h\n"
+                             "br i1 %again, label %rows, label %end\n"
+                             "end:\n"
+                             "ret void\n"
+                             "}\n";
+    const auto module = llvm::parseAssemblyString(text, error, context);
+    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
+    make_sums_opaque(*module);
+    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    std::vector<std::string> variables;
+    for (llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
+        const auto *freeze = llvm::dyn_cast<llvm::FreezeInst>(&i);
+        if (freeze && llvm::isa<llvm::PHINode>(freeze->getOperand(0))) {
+            const auto *variable = llvm::cast<llvm::PHINode>(freeze->getOperand(0));
+            variables.push_back(variable->getParent()->getName().str());
+        }
+    }
+    return variables;
+}
+
+TEST(OpaqueSums, PlacesOfRowsAreVariablesOfTheLoopOverRows) {
+    EXPECT_EQ(row_variables("%r = mul nsw i64 %y, %stride\n"
+                            "%p = getelementptr i8, ptr %from, i64 %r\n"),
+              Names{"rows"});
+    EXPECT_EQ(row_variables("%r = mul nsw i64 %y, %stride\n"
+                            "%s = sub nsw i64 %r, %h\n"
+                            "%p = getelementptr i8, ptr %from, i64 %s\n"),
+              Names{"rows"});
+}
+
+TEST(OpaqueSums, PlacesThatDoNotGrowByTheSameStay) {
+    EXPECT_EQ(row_variables("%r = mul nsw i64 %y, %y\n"
+                            "%p = getelementptr i8, ptr %from, i64 %r\n"),
+              Names());
+    EXPECT_EQ(row_variables("%r = mul nsw i64 %y, 64\n"
+                            "%p = getelementptr i8, ptr %from, i64 %r\n"),
+              Names());
+}
+
 /// What is frozen where `index` is computed of what `read` finds in storage of the frame.
 Names frozen_for_index(const std::string &read, const std::string &index) {
     return frozen("%storage = alloca [64 x i8]\n"

@@ -11,11 +11,13 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 namespace calotype::internal {
 
@@ -151,9 +153,53 @@ private:
                            : b.CreateAdd(frozen, b.getInt(distance->getValue()));
             }
         }
-        llvm::Value *frozen = b.CreateFreeze(sum);
+        llvm::Value *stepped = step_along(sum);
+        llvm::Value *frozen = b.CreateFreeze(stepped ? stepped : sum);
         distinct_.push_back({sum, frozen});
         return frozen;
+    }
+
+    /// A sum that grows by the same in each iteration of the loop around, as the first address of a row does, as a
+    /// variable of that loop: strength reduction does not see through what is frozen, and would leave a product. Null
+    /// for others.
+    llvm::Value *step_along(llvm::Instruction *sum) {
+        const llvm::Loop *around = loop_.getParentLoop();
+        const auto *rows = llvm::dyn_cast<llvm::SCEVAddRecExpr>(sums_.getSCEV(sum));
+        if (!rows || rows->getLoop() != around || !rows->isAffine()) {
+            return nullptr;
+        }
+        llvm::BasicBlock *before = around->getLoopPredecessor(), *latch = around->getLoopLatch();
+        if (!before || !latch) {
+            return nullptr;
+        }
+        const llvm::SCEV *start = rows->getStart(), *step = rows->getStepRecurrence(sums_);
+        llvm::Instruction *entry = before->getTerminator();
+        llvm::SCEVExpander expander(sums_, loop_.getHeader()->getDataLayout(), "row");
+        if (llvm::isa<llvm::SCEVConstant>(step) || !expander.isSafeToExpandAt(start, entry) ||
+            !expander.isSafeToExpandAt(step, entry) || is_costly(start, around, expander)) {
+            return nullptr;
+        }
+        llvm::Value *first = expander.expandCodeFor(start, sum->getType(), entry);
+        llvm::Value *distance = expander.expandCodeFor(step, step->getType(), entry);
+        llvm::IRBuilder<> head(around->getHeader(), around->getHeader()->begin());
+        llvm::PHINode *row = head.CreatePHI(sum->getType(), 2);
+        llvm::IRBuilder<> end(latch->getTerminator());
+        llvm::Value *next = sum->getType()->isPointerTy() ? end.CreatePtrAdd(row, distance)
+                                                          : end.CreateAdd(row, distance);
+        row->addIncoming(first, before);
+        row->addIncoming(next, latch);
+        return row;
+    }
+
+    /// Whether to begin with `start` takes more than it saves: the loop around may run a few times for each iteration of
+    /// one around it, as one over the rows of a kernel does.
+    static bool is_costly(const llvm::SCEV *start, const llvm::Loop *around,
+                          llvm::SCEVExpander &expander) {
+        const llvm::BasicBlock *before = around->getLoopPredecessor();
+        const llvm::TargetTransformInfo costs(before->getDataLayout());
+        return around->getParentLoop() &&
+               expander.isHighCostExpansion(start, around->getParentLoop(), 1, &costs,
+                                            before->getTerminator());
     }
 
     const llvm::ConstantInt *distance_between(llvm::Instruction *from, llvm::Instruction *to) {

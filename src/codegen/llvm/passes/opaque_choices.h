@@ -17,7 +17,8 @@ void make_choices_opaque(llvm::Module &module);
 /// again: where an innermost loop adds something to such a sum, it weighs all ways to divide the terms
 /// between registers, most of a second of the processor for a pyramid, and moves some back into the loop. So the
 /// loop gets a frozen one, and what differs from it by a constant is that and the constant, as
-/// addresses that share a register are. Last of all.
+/// addresses that share a register are. One that grows by the same in each iteration of the loop around is a variable of
+/// that loop, as strength reduction, which does not see through what is frozen, would have made it. Last of all.
 void make_sums_opaque(llvm::Module &module);
 
 /// Storage in the frame that was not written is undefined to LLVM: another value at each use, so that
