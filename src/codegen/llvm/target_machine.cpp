@@ -15,6 +15,7 @@
 
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/passes/constant_divisors.h"
+#include "codegen/llvm/passes/inbounds_neighbours.h"
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/short_loops.h"
@@ -158,6 +159,10 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.registerPeepholeEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());
+        });
+    builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(MarkInboundsNeighbours());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
     if (machine_for(target).has_fused_multiply_add(target)) {
