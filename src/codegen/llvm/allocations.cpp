@@ -107,6 +107,12 @@ void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
     llvm::AllocaInst *slot = frame_slot(nullptr, op->name, padded, alignment);
     // What is stored and not read in an iteration need not be; and slots may share their bytes.
     b_.CreateLifetimeStart(slot, b_.getInt64(padded));
+    // A value that is computed under a condition is none of the iteration before: what depends on that one does not
+    // become vectors. As a value it costs nothing.
+    if (bytes == op->type.bytes() && op->type.is_scalar()) {
+        llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
+        b_.CreateStore(llvm::Constant::getNullValue(in_memory), slot);
+    }
     emit_stored(op, slot, alignment);
     b_.CreateLifetimeEnd(slot, b_.getInt64(padded));
 }

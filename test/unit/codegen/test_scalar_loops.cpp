@@ -59,6 +59,18 @@ TEST(ScalarLoops, OfScansStayLoopsOfElements) {
     EXPECT_EQ(count(loop_of(body, ""), "vaddps"), 0u);
 }
 
+/// A value that is computed under a condition is not that of the iteration before where it is not.
+TEST(ScalarLoops, WithStorageForOneElementUnderAConditionBecomeLoopsOfVectors) {
+    const Expr zero = make_const(Int(32), 0);
+    const Expr condition = element("a", i) < element("b", i);
+    const Stmt computed =
+        IfThenElse::make(condition, Store::make("f", element("b", i), zero, one, Alignment()));
+    const Stmt used = Store::make("out", element("f", zero) + element("a", i), i, one, Alignment());
+    const Stmt body = Allocate::make("f", Float(32), MemoryType::Stack, {make_const(Int(32), 1)},
+                                     const_true(), Block::make(computed, used));
+    EXPECT_GT(count(loop_of(body, ""), "ymm"), 0u);
+}
+
 /// Instructions that only intrinsics give would keep the loop as it is.
 TEST(ScalarLoops, OfExponentialsBecomeVectorsOnEachMachine) {
     const Stmt body = Store::make("out", calotype::exp(element("a", i)), i, one, Alignment());
