@@ -60,7 +60,7 @@ std::string library_of(Members members, const Target &target, const RuntimeNames
 std::map<OutputFileType, std::string> emit(const LoweredModule &module, const Target &target,
                                            const std::set<OutputFileType> &types) {
     std::map<OutputFileType, std::string> contents;
-    const CompileProgress &progress = ProgressScope::current();
+    const CompileProgress progress = ProgressScope::current();
     std::function<void(bool)> begins;
     if (progress) {
         begins = [&](bool is_device_code) {

@@ -39,7 +39,7 @@ void JitState::set_target(const Target &target) {
 Target JitState::resolve_target(const Target &target) {
     if (target == Target() || target.has_unknowns()) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return target_ == Target() ? get_jit_target_from_environment() : target_;
+        return target_ == Target() ? with_capability_of_device(variable_.read()) : target_;
     }
     const Target host = get_host_target();
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)

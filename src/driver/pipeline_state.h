@@ -14,6 +14,7 @@
 #include "lang/pipeline.h"
 #include "pipeline/compare/snapshot.h"
 #include "pipeline/infer_arguments.h"
+#include "target/jit_target_text.h"
 
 namespace calotype::internal {
 
@@ -53,6 +54,7 @@ private:
     };
     std::mutex mutex_;
     Target target_;
+    JitTargetVariable variable_;
     std::shared_ptr<const Compilation> last_;
 };
 

@@ -28,7 +28,7 @@ CompileProgress silent_inside(CompileProgress progress) {
 }  // namespace
 
 ProgressScope::ProgressScope(CompileProgress progress)
-    : progress_(silent_inside(std::move(progress))), outer_(innermost) {
+    : progress_(std::move(progress)), outer_(innermost) {
     innermost = this;
 }
 
@@ -43,9 +43,8 @@ ProgressScope::~ProgressScope() {
     }
 }
 
-const CompileProgress &ProgressScope::current() {
-    static const CompileProgress nobody;
-    return innermost ? innermost->progress_ : nobody;
+CompileProgress ProgressScope::current() {
+    return innermost ? silent_inside(innermost->progress_) : CompileProgress();
 }
 
 namespace internal {

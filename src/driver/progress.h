@@ -37,7 +37,7 @@ public:
     ProgressScope(const ProgressScope &) = delete;
     ProgressScope &operator=(const ProgressScope &) = delete;
     /// Of this thread; empty if nobody wants to know.
-    static const CompileProgress &current();
+    static CompileProgress current();
 
 private:
     CompileProgress progress_;

@@ -27,8 +27,9 @@ struct InputNow {
 // The arguments of one call, in the form that the argv function takes.
 class CallArguments {
 public:
-    CallArguments(const JitRun &run, size_t count) : context_(run.context()) {
-        argv_.reserve(count + 1);
+    CallArguments(const JitRun &run, size_t inputs, size_t outputs) : context_(run.context()) {
+        argv_.reserve(1 + inputs + outputs);
+        kept_.reserve(inputs);
         argv_.push_back(&context_);
     }
     void add(const void *address) {
@@ -92,6 +93,7 @@ Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &s
 
 std::vector<calotype_buffer_t *> raw_buffers(const Pipeline::RealizationArg &arg) {
     std::vector<calotype_buffer_t *> result;
+    result.reserve(arg.size());
     if (arg.buf) {
         result.push_back(arg.buf);
     } else if (arg.r) {
@@ -137,7 +139,7 @@ bool is_empty_image(const calotype_buffer_t *b) {
 void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserContext *context,
          const std::vector<calotype_buffer_t *> &outputs) {
     JitRun run(context, handlers);
-    CallArguments args(run, compiled.inputs.size() + outputs.size());
+    CallArguments args(run, compiled.inputs.size(), outputs.size());
     std::vector<calotype_buffer_t> empty_images;  // they stay where they are until the call
     for (const InferredArgument &input : compiled.inputs) {
         InputNow now = input_now(input);
@@ -298,7 +300,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     const std::shared_ptr<const CompiledPipeline> compiled =
         compile_inferred(*this, JitState::of(*this).resolve_target(target));
     JitRun run(context, JitState::of(*this).handlers);
-    CallArguments args(run, compiled->inputs.size() + outputs.size());
+    CallArguments args(run, compiled->inputs.size(), outputs.size());
     std::vector<std::unique_ptr<Query>> queries;
     for (const InferredArgument &input : compiled->inputs) {
         if (input.parameter.defined() && input.parameter.is_buffer() &&

@@ -210,10 +210,11 @@ Target get_target_from_environment() {
     return text ? Target(text) : get_host_target();
 }
 
-Target internal::read_jit_target() {
+namespace {
+
+Target jit_target_of(const std::string &text) {
     const Target host = get_host_target();
-    const char *text = environment("JIT_TARGET");
-    Target target = text ? Target(text) : host;
+    Target target = text.empty() ? host : Target(text);
     target.set_feature(Target::JIT);
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
         << "CT_JIT_TARGET is '" << target.to_string() << "', must be for this machine, '"
@@ -221,6 +222,23 @@ Target internal::read_jit_target() {
     user_assert(!target.has_feature(Target::NoBoundsQuery))
         << "CT_JIT_TARGET is '" << target.to_string() << "', must not have no_bounds_query";
     return target;
+}
+
+}  // namespace
+
+Target internal::JitTargetVariable::read() {
+    const char *now = environment("JIT_TARGET");
+    const std::string_view text = now ? now : "";
+    if (!is_read_ || text != text_) {
+        target_ = jit_target_of(std::string(text));
+        text_ = text;
+        is_read_ = true;
+    }
+    return target_;
+}
+
+Target internal::read_jit_target() {
+    return JitTargetVariable().read();
 }
 
 }  // namespace calotype

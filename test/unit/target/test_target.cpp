@@ -288,5 +288,22 @@ TEST(Target, CapabilityOfADevice) {
     EXPECT_TRUE(names_cuda_capability(Target("host-cuda-cuda_capability_90a")));
 }
 
+TEST(Target, VariableIsReadAgain) {
+    internal::JitTargetVariable variable;
+    const Target host = get_host_target().with_feature(Target::JIT);
+    EXPECT_EQ(variable.read(), host);
+    {
+        const ScopedEnvironment set("CT_JIT_TARGET", "host-debug");
+        EXPECT_EQ(variable.read(), host.with_feature(Target::Debug));
+        EXPECT_EQ(variable.read(), host.with_feature(Target::Debug));
+    }
+    {
+        const ScopedEnvironment set("CT_JIT_TARGET", "nonsense");
+        EXPECT_THROW(variable.read(), CompileError);
+        EXPECT_THROW(variable.read(), CompileError);
+    }
+    EXPECT_EQ(variable.read(), host);
+}
+
 }  // namespace
 }  // namespace calotype
