@@ -38,6 +38,26 @@ def test_inputs_are_set():
         f.realize([3, 2])
 
 
+def test_the_target_of_the_environment_is_looked_at_in_each_call(monkeypatch):
+    f = ct.Func("of_environment")
+    f[x] = x + 3
+    out = ct.Buffer(ct.Int(32), [4])
+    f.realize(out)
+    compiled = ct.compile_stats()["compiled"]
+    f.realize(out)
+    assert ct.compile_stats()["compiled"] == compiled
+    monkeypatch.setenv("CT_JIT_TARGET", "host-no_asserts")
+    f.realize(out)
+    assert ct.compile_stats()["compiled"] == compiled + 1
+    monkeypatch.setenv("CT_JIT_TARGET", "nonsense")
+    for _ in range(2):
+        with pytest.raises(ct.CompileError, match="nonsense"):
+            f.realize(out)
+    monkeypatch.delenv("CT_JIT_TARGET")
+    f.realize(out)
+    assert out[3] == 6
+
+
 def test_callable_arguments_by_place_and_by_name():
     image, gain, f = scaled("taken")
     image, gain, f = scaled("taken")

@@ -235,11 +235,11 @@ nb::object builtin(const char *name) {
 }
 
 bool is_buffer_like(nb::handle h) {
-    return nb::isinstance<Buffer<>>(h) || is_array_like(h.ptr());
+    return is_buffer(h) || is_array_like(h.ptr());
 }
 
 Buffer<> to_buffer(nb::handle h) {
-    return nb::isinstance<Buffer<>>(h) ? nb::cast<Buffer<>>(h) : buffer_of_array(h, "", true);
+    return is_buffer(h) ? nb::cast<Buffer<>>(h) : buffer_of_array(h, "", true);
 }
 
 void bind_buffer(PythonModule &m) {

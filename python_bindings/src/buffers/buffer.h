@@ -6,6 +6,11 @@
 
 namespace calotype::python {
 
+/// Whether it is a Buffer. Its type is looked up once: at each call that would take as long as the rest.
+inline bool is_buffer(nb::handle h) {
+    static auto *const type = reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr());
+    return PyObject_TypeCheck(h.ptr(), type) != 0;
+}
 /// A Buffer that shares the memory of an array and keeps it alive.
 Buffer<> buffer_of_array(nb::handle array, const std::string &name, bool reverse_axes);
 /// The device of the array on CUDA that it is of, else -1.

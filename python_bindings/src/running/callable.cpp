@@ -43,12 +43,6 @@ PythonCallable make(const Callable &c, const Target &target) {
     return {c, std::make_shared<Signature>(std::move(infos)), callee_of(target)};
 }
 
-// To look the type up at each call would take as long as the rest.
-bool is_buffer(PyObject *object) {
-    static auto *const type = reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr());
-    return PyObject_TypeCheck(object, type) != 0;
-}
-
 RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
     if (!is_buffer(object)) {
         return {};

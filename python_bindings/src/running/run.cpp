@@ -20,11 +20,13 @@ struct Outputs {
 
     explicit Outputs(nb::handle h) {
         if (is_buffer_like(h)) {
+            reserve(1);
             add(h);
             return;
         }
         user_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
             << describe(h) << " is no list of sizes, no Buffer, and no tuple of Buffers";
+        reserve(nb::len(h));
         for (nb::handle item : nb::iter(h)) {
             user_assert(is_buffer_like(item))
                 << describe(item) << " is no size, which is an int, and no Buffer";
@@ -33,6 +35,10 @@ struct Outputs {
     }
 
 private:
+    void reserve(size_t count) {
+        buffers.reserve(count);
+        kept.reserve(count);
+    }
     void add(nb::handle h) {
         Buffer<> b = to_buffer(h);
         user_assert(b.defined()) << "an undefined Buffer is to be filled";
@@ -45,7 +51,7 @@ private:
         }
         buffers.push_back(b);
         kept.push_back(b.shared_storage());
-        if (!nb::isinstance<Buffer<>>(h)) {
+        if (!is_buffer(h)) {
             of_arrays.push_back(b);
         }
     }
@@ -169,7 +175,7 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
         for (const Buffer<> &b : outputs.of_arrays) {
             order_with_array(b, true);
         }
-        p.realize(&context, outputs.buffers, target);
+        p.realize(&context, std::move(outputs.buffers), target);
         for (Buffer<> &b : outputs.of_arrays) {
             if (cuda_device_of_array(b) < 0) {
                 check_device_status(b.copy_to_host(), "copying a result to the host");
@@ -189,7 +195,8 @@ void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
         return;
     }
     Outputs outputs(where);
-    compile_and_run(context, [&] { p.infer_input_bounds(&context, outputs.buffers, t); });
+    compile_and_run(context,
+                    [&] { p.infer_input_bounds(&context, std::move(outputs.buffers), t); });
 }
 
 }  // namespace calotype::python
