@@ -208,19 +208,33 @@ Expr sine_of_rest(const Expr &x, const Expr &half_turns, const Expr &k) {
 
 constexpr float half_turns_in_one = 0.318309886f;
 
-}  // namespace
+/// f(x) in float32, of integers, too; as a float of another width if x is one.
+template<typename F>
+Expr in_float32(const char *op, const Expr &x, const F &f) {
+    const Expr y = as_float(op, x);
+    const Type single = Float(32, y.type().lanes());
+    return y.type() == single ? f(y) : cast(y.type(), f(cast(single, y)));
+}
 
-Expr fast_sin(const Expr &x) {
-    check_float32("fast_sin", x);
+Expr fast_sin_single(const Expr &x) {
     const Expr k = round(x * half_turns_in_one);
     return sine_of_rest(x, k, k);
 }
 
-Expr fast_cos(const Expr &x) {
-    check_float32("fast_cos", x);
+Expr fast_cos_single(const Expr &x) {
     // cos((k + 1/2) pi + y) is -sin(y) * (-1)^k.
     const Expr k = round(x * half_turns_in_one - 0.5f);
     return sine_of_rest(x, k + 0.5f, k + 1.0f);
+}
+
+}  // namespace
+
+Expr fast_sin(const Expr &x) {
+    return in_float32("fast_sin", x, fast_sin_single);
+}
+
+Expr fast_cos(const Expr &x) {
+    return in_float32("fast_cos", x, fast_cos_single);
 }
 
 // x = m * 2^e with m from sqrt(1/2) to sqrt(2), whose lower end has the bits 0x3f3504f3; log x =

@@ -35,7 +35,8 @@ Expr fma(Expr a, Expr b, Expr c);
 
 /// Of float32, faster and less accurate than the function without fast_: polynomials that
 /// vectorize. The error is at most about 3e-6, 5e-6 for exp without FMA (relative for exp, log away
-/// from 1, and pow of moderate exponent; absolute for sin and cos of |x| < 2^13).
+/// from 1, and pow of moderate exponent; absolute for sin and cos of |x| < 2^13). Those two take all
+/// numbers, and compute in float32.
 Expr fast_sin(const Expr &x);
 Expr fast_cos(const Expr &x);
 /// Of x > 0.

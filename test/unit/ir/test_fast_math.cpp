@@ -39,6 +39,14 @@ TEST_F(FastMath, SineAndCosine) {
     }
 }
 
+TEST_F(FastMath, SineAndCosineOfOtherTypes) {
+    const Expr n = Variable::make(Int(32), "n"), wide = Variable::make(Float(64), "w");
+    EXPECT_EQ(fast_sin(n).type(), Float(32));
+    EXPECT_EQ(fast_cos(cast(UInt(8), n)).type(), Float(32));
+    EXPECT_EQ(fast_sin(wide).type(), Float(64));
+    EXPECT_EQ(fast_cos(cast(Float(16), wide)).type(), Float(16));
+}
+
 TEST_F(FastMath, Exponential) {
     const Expr e = fast_exp(x_);
     for (int i = 0; i < 3000; i++) {
