@@ -16,6 +16,10 @@ def blur(width: int) -> ct.Buffer:
     f.tile(x, y, ct.Var(), ct.Var(), 8, 4).parallel(y).vectorize(x, 8)
     f.compute_at(f, x).store_in(ct.MemoryType.Stack)
     e: ct.Expr = ct.select(x > 3, x, 2 * y) + f[x, y]
+    two = ct.Func("two")
+    two[x] = (x, x + 1)
+    first, second = two[x]
+    ct.sum(first + second)
     r = ct.RDom([(0, width)])
     ct.sum(f[r, 0] + e)
     image.set(bytearray(3))

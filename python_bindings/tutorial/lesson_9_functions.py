@@ -18,7 +18,7 @@ lengths = f.realize([5])
 assert abs(lengths[3] - 5.0) < 1e-6
 
 # A function of Python. It must stay alive as long as the pipeline; each call of it takes Python's lock.
-calls = []
+calls: list = []
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)

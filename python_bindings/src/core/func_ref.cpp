@@ -88,6 +88,14 @@ int checked_index(const FuncRef &ref, int i) {
     return index;
 }
 
+nb::object elements_of(const FuncRef &ref) {
+    nb::list elements;
+    for (int i = 0; i < int(ref.size()); i++) {
+        elements.append(nb::cast(ref[checked_index(ref, i)]));
+    }
+    return nb::iter(elements);
+}
+
 std::string has_no_value(const FuncRef &ref) {
     return "the update that defines func " + ref.function().name() +
            " has no value until it is assigned";
@@ -192,6 +200,9 @@ void bind_func_ref(PythonModule &m) {
         .def("types", [](const FuncRef &r) { return r.types(); })
         .def("size", &FuncRef::size)
         .def("__len__", &FuncRef::size)
+        // Python would do without; type checkers ask for it.
+        .def("__iter__", &elements_of,
+             nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
         .def("equivalent_to", &FuncRef::equivalent_to, "other"_a)
         .def("__repr__", [](const FuncRef &r) { return "<calotype.FuncRef " + text_of(r) + ">"; })
         .def(
