@@ -17,6 +17,7 @@ from typing import Any
 
 from ._errors import (
     ArgumentError,
+    CallError,
     CompileError,
     CompileWarning,
     Error,

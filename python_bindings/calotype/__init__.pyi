@@ -4,6 +4,7 @@ from . import imageio as imageio
 from . import runtime as runtime
 from . import torch as torch
 from ._errors import ArgumentError as ArgumentError
+from ._errors import CallError as CallError
 from ._errors import CompileError as CompileError
 from ._errors import CompileWarning as CompileWarning
 from ._errors import Error as Error

@@ -16,6 +16,10 @@ class ArgumentError(Error, ValueError, TypeError, builtins.RuntimeError):
     """An argument of a compiled pipeline, or an array, is not what it must be."""
 
 
+class CallError(CompileError, ArgumentError):
+    """A call of the language is given what it cannot take."""
+
+
 class RuntimeError(Error, builtins.RuntimeError):
     """A pipeline reported an error as it ran."""
 
@@ -28,5 +32,5 @@ class CompileWarning(UserWarning):
     """What the compiler warns of."""
 
 
-for _class in (Error, CompileError, ArgumentError, RuntimeError, InternalError, CompileWarning):
+for _class in (Error, CompileError, ArgumentError, CallError, RuntimeError, InternalError, CompileWarning):
     _class.__module__ = "calotype"

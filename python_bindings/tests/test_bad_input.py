@@ -589,6 +589,26 @@ def test_limits_and_places_that_are_not_there():
             use()
 
 
+def test_what_a_call_cannot_take_is_an_error_of_python_too():
+    f, image, b = ct.Func("f"), ct.ImageParam(ct.UInt(8), 2, "image"), ct.Buffer(ct.UInt(8), [2, 2])
+    defined = ct.lambda_func(x, x)
+    for use, text in (
+        (lambda: f["x"], "'x' .str. is no coordinate"),
+        (lambda: image[None], "None .NoneType. is no coordinate"),
+        (lambda: b[0], "has 2 dimensions, 1 coordinates are given"),
+        (lambda: ct.RDom("x"), "'x' .str. is no pair of min and extent"),
+        (lambda: ct.evaluate("x"), "'x' .str. is no expression"),
+        (lambda: f.reorder("x"), "'x' .str. is no loop"),
+        (lambda: defined.realize("x"), "is no list of sizes"),
+        (lambda: ct.sqrt(2**64), "does not fit in uint64"),
+        (lambda: ct.max(x), "max needs at least two values, 1 given"),
+        (lambda: ct.select(x > 0, 1), "select has 2 arguments, must have pairs"),
+    ):
+        for error in (ct.CallError, ct.CompileError, ct.ArgumentError, TypeError, ValueError):
+            with pytest.raises(error, match=text):
+                use()
+
+
 @pytest.mark.parametrize("name, says", [("a\0b", r"a\\x00b contains a zero byte"), ("\udcff", r"\\xff is not UTF-8")])
 def test_names_that_cannot_be_written(name, says, tmp_path):
     f = ct.Func("f")

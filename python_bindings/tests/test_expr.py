@@ -20,6 +20,9 @@ def test_numbers_become_constants():
     assert ct.Expr(True).type() == ct.Bool()
     with pytest.raises(ct.CompileError, match="does not fit in uint64"):
         ct.Expr(2**64)
+    assert value(ct.f32(2**70)) == 2.0**70 and value(ct.f64(-(10**30))) == -1e30
+    with pytest.raises(OverflowError):
+        ct.f64(10**400)
 
 
 def test_numbers_take_the_type_of_the_other_operand():
@@ -32,6 +35,12 @@ def test_numbers_take_the_type_of_the_other_operand():
     assert (ct.i32(0) + 2**31).type() == ct.Int(64)
     with pytest.raises(ct.CompileError, match="300 does not fit in the uint8"):
         u8 + 300
+
+
+def test_fast_sine_and_cosine_take_all_numbers():
+    assert abs(value(ct.fast_sin(ct.i32(2))) - 0.909297) < 1e-5
+    assert abs(value(ct.fast_cos(ct.f64(2.0))) + 0.416147) < 1e-5
+    assert ct.fast_cos(ct.f64(2.0)).type() == ct.Float(64)
 
 
 def test_numpy_scalars_keep_a_type_that_was_chosen():

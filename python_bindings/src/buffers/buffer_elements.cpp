@@ -48,7 +48,7 @@ std::vector<Py_ssize_t> to_integers(const nb::tuple &key) {
 
 uint8_t *address_of(const Buffer<> &b, const std::vector<Py_ssize_t> &given) {
     user_assert(b.defined()) << "an undefined Buffer is used";
-    user_assert(given.size() == size_t(b.dimensions()))
+    call_assert(given.size() == size_t(b.dimensions()))
         << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, " << given.size()
         << " coordinates are given";
     check_host(b);

@@ -14,6 +14,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 
+#include "call_error.h"
 #include "documented.h"
 #include "gil.h"
 #include "list_caster.h"

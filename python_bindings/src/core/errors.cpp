@@ -12,6 +12,7 @@ namespace {
 // Owned by calotype._errors, which is never unloaded.
 PyObject *error_class = nullptr;
 PyObject *compile_error_class = nullptr;
+PyObject *call_error_class = nullptr;
 PyObject *runtime_error_class = nullptr;
 PyObject *internal_error_class = nullptr;
 PyObject *argument_error_class = nullptr;
@@ -66,6 +67,8 @@ void translate(const std::exception_ptr &p, void *) {
         std::rethrow_exception(p);
     } catch (const RaisedWarning &e) {
         e.raise();
+    } catch (const CallError &e) {
+        set_error(call_error_class, e.what());
     } catch (const CompileError &e) {
         set_error(compile_error_class, e.what());
     } catch (const RuntimeError &e) {
@@ -98,6 +101,7 @@ void bind_errors(PythonModule &m) {
     const std::pair<const char *, PyObject **> classes[] = {
         {"Error", &error_class},
         {"CompileError", &compile_error_class},
+        {"CallError", &call_error_class},
         {"RuntimeError", &runtime_error_class},
         {"InternalError", &internal_error_class},
         {"ArgumentError", &argument_error_class},

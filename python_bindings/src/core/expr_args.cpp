@@ -57,7 +57,7 @@ Expr from_int(nb::handle h) {
     if (overflow > 0) {
         return int_constant(h, UInt(64));
     }
-    user_assert(overflow == 0) << describe(h) << " fits in no integer type";
+    call_assert(overflow == 0) << describe(h) << " fits in no integer type";
     return Int(32).can_represent(int64_t(value)) ? Expr(int32_t(value)) : Expr(int64_t(value));
 }
 
@@ -82,13 +82,13 @@ Expr int_constant(nb::handle value, const Type &type) {
         const unsigned long long bits = PyLong_AsUnsignedLongLong(value.ptr());
         if (PyErr_Occurred()) {
             PyErr_Clear();
-            user_error << describe(value) << " does not fit in " << type;
+            call_error << describe(value) << " does not fit in " << type;
         }
         return cast(type, Expr(uint64_t(bits)));
     }
     int overflow = 0;
     const long long bits = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    user_assert(overflow == 0 && type.can_represent(int64_t(bits)))
+    call_assert(overflow == 0 && type.can_represent(int64_t(bits)))
         << describe(value) << " does not fit in " << type;
     return cast(type, Expr(int64_t(bits)));
 }
@@ -116,7 +116,7 @@ std::optional<int> literal_shift(nb::handle object) {
     }
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(h.ptr(), &overflow);
-    user_assert(overflow == 0 && Int(32).can_represent(int64_t(value)))
+    call_assert(overflow == 0 && Int(32).can_represent(int64_t(value)))
         << describe(h) << " is too far to shift";
     return int(value);
 }
@@ -165,7 +165,7 @@ Expr to_expr(nb::handle object) {
     if (nb::isinstance<Param<>>(h)) {
         return nb::cast<Param<>>(h);
     }
-    user_assert(is_typed_number(h)) << describe(h) << " is no expression";
+    call_assert(is_typed_number(h)) << describe(h) << " is no expression";
     return typed_number(h);
 }
 
@@ -194,7 +194,7 @@ Expr checked_float32(double value) {
 std::vector<Expr> to_exprs(nb::handle sequence) {
     std::vector<Expr> result;
     for (nb::handle h : nb::iter(sequence)) {
-        user_assert(is_expr_like(h, true)) << describe(h) << " is no expression";
+        call_assert(is_expr_like(h, true)) << describe(h) << " is no expression";
         result.push_back(to_expr(h));
     }
     return result;
@@ -213,7 +213,7 @@ std::vector<Expr> to_values(nb::handle h) {
     if (is_expr_like(h) && !nb::isinstance<FuncRef>(h)) {
         return {to_expr(h)};
     }
-    user_assert(is_tuple_like(h)) << describe(h) << " is no expression";
+    call_assert(is_tuple_like(h)) << describe(h) << " is no expression";
     return to_tuple(h).as_vector();
 }
 
@@ -236,7 +236,7 @@ std::vector<Expr> to_coordinates(nb::handle h) {
     std::vector<Expr> result;
     if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
         for (nb::handle item : nb::iter(h)) {
-            user_assert(is_expr_like(item)) << describe(item) << " is no coordinate";
+            call_assert(is_expr_like(item)) << describe(item) << " is no coordinate";
             result.push_back(to_expr(item));
         }
         return result;
@@ -248,7 +248,7 @@ std::vector<Expr> to_coordinates(nb::handle h) {
         }
         return result;
     }
-    user_assert(is_expr_like(h)) << describe(h) << " is no coordinate";
+    call_assert(is_expr_like(h)) << describe(h) << " is no coordinate";
     return {to_expr(h)};
 }
 
@@ -271,7 +271,7 @@ Range to_range(nb::handle h) {
     if (nb::isinstance<Range>(h)) {
         return nb::cast<Range>(h);
     }
-    user_assert((PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) && nb::len(h) == 2)
+    call_assert((PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) && nb::len(h) == 2)
         << describe(h) << " is no pair of min and extent";
     Range r;
     r.min = h[0].is_none() ? Expr() : to_bound(h[0]);

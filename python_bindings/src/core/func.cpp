@@ -10,7 +10,7 @@ namespace {
 std::vector<Type> types_of(nb::handle list) {
     std::vector<Type> result;
     for (nb::handle h : nb::iter(list)) {
-        user_assert(is_type_like(h)) << describe(h) << " is no type";
+        call_assert(is_type_like(h)) << describe(h) << " is no type";
         result.push_back(to_type(h));
     }
     return result;
@@ -91,7 +91,7 @@ void bind_definition(PythonClass<Func> &c) {
 
 void bind_lambdas(PythonModule &m) {
     m.def("lambda_func", [](nb::args args) {
-        user_assert(args.size() > 0) << "lambda_func needs an expression";
+        call_assert(args.size() > 0) << "lambda_func needs an expression";
         Func f;
         nb::tuple vars = nb::borrow<nb::tuple>(
             nb::steal(PyTuple_GetSlice(args.ptr(), 0, Py_ssize_t(args.size()) - 1)));
@@ -106,7 +106,7 @@ std::vector<Func> funcs_of(const nb::args &args) {
     std::vector<Func> result;
     const bool is_list = args.size() == 1 && !nb::isinstance<Func>(args[0]);
     for (nb::handle h : nb::iter(is_list ? nb::object(args[0]) : nb::object(args))) {
-        user_assert(nb::isinstance<Func>(h)) << describe(h) << " is no Func";
+        call_assert(nb::isinstance<Func>(h)) << describe(h) << " is no Func";
         result.push_back(nb::cast<Func>(h));
     }
     return result;
@@ -116,7 +116,7 @@ Stage to_stage(nb::handle h) {
     if (nb::isinstance<Func>(h)) {
         return nb::cast<const Func &>(h);
     }
-    user_assert(nb::isinstance<Stage>(h)) << describe(h) << " is no Stage and no Func";
+    call_assert(nb::isinstance<Stage>(h)) << describe(h) << " is no Stage and no Func";
     return nb::cast<Stage>(h);
 }
 
@@ -127,7 +127,7 @@ Func to_func(nb::handle h) {
     if (nb::isinstance<ImageParam>(h)) {
         return Func(nb::cast<ImageParam>(h));
     }
-    user_assert(is_buffer_like(h)) << describe(h) << " is no Func, ImageParam or Buffer";
+    call_assert(is_buffer_like(h)) << describe(h) << " is no Func, ImageParam or Buffer";
     Buffer<> b = to_buffer(h);
     return Func(b);
 }

@@ -16,6 +16,12 @@ T value_of(uint64_t bits) {
     return value;
 }
 
+bool is_beyond_64_bits(nb::handle number) {
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    return overflow != 0;
+}
+
 }  // namespace
 
 uint64_t scalar_bits(nb::handle value, const Type &type, const std::string &what) {
@@ -42,15 +48,23 @@ nb::object scalar_object(uint64_t bits, const Type &type) {
     return nb::int_(type.bits() >= 64 ? bits : bits & ((uint64_t(1) << type.bits()) - 1));
 }
 
+std::optional<Expr> float_literal(nb::handle value, const Type &type) {
+    const bool is_literal =
+        type.is_float() &&
+        (PyFloat_Check(value.ptr()) || (PyLong_Check(value.ptr()) && is_beyond_64_bits(value)));
+    return is_literal ? std::optional(float_constant(nb::cast<double>(nb::float_(value)), type))
+                      : std::nullopt;
+}
+
 Expr scalar_expr(nb::handle object, const Type &type) {
     const nb::object value = plain_number(object);
-    if (PyFloat_Check(value.ptr()) && type.is_float()) {
-        return float_constant(PyFloat_AsDouble(value.ptr()), type);
+    if (const std::optional<Expr> literal = float_literal(value, type)) {
+        return *literal;
     }
     if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && type.is_int_or_uint()) {
         return int_constant(value, type);
     }
-    user_assert(is_expr_like(value)) << describe(value) << " is no expression";
+    call_assert(is_expr_like(value)) << describe(value) << " is no expression";
     const Expr e = to_expr(value);
     return e.type() == type ? e : cast(type, e);
 }

@@ -25,7 +25,7 @@ int to_size(nb::handle h, size_t i, const char *of) {
         size = PyLong_AsLongLongAndOverflow(index, &overflow);
         Py_DECREF(index);
     }
-    user_assert(overflow == 0 && size >= 0 && size <= INT32_MAX)
+    call_assert(overflow == 0 && size >= 0 && size <= INT32_MAX)
         << "size " << i << " of " << of << " is " << describe(h)
         << ", must be an integer from 0 to 2147483647";
     return int(size);

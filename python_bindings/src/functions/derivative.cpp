@@ -10,7 +10,7 @@ namespace {
 Func derivative_of(const Derivative &d, nb::handle of) {
     if (PyTuple_Check(of.ptr())) {
         const nb::tuple pair = nb::borrow<nb::tuple>(of);
-        user_assert(pair.size() == 2 && nb::isinstance<Func>(pair[0]) &&
+        call_assert(pair.size() == 2 && nb::isinstance<Func>(pair[0]) &&
                     PyLong_Check(nb::object(pair[1]).ptr()))
             << describe(of) << " is no pair of a Func and the number of an update";
         return d(nb::cast<const Func &>(pair[0]), nb::cast<int>(pair[1]));
@@ -27,7 +27,7 @@ Func derivative_of(const Derivative &d, nb::handle of) {
     if (PyUnicode_Check(of.ptr())) {
         return d(nb::cast<std::string>(of));
     }
-    user_assert(nb::isinstance<Buffer<>>(of))
+    call_assert(nb::isinstance<Buffer<>>(of))
         << describe(of) << " is no Func, Buffer, Param or name that a derivative can be of";
     return d(nb::cast<const Buffer<> &>(of));
 }

@@ -33,7 +33,7 @@ nb::object select_tuples(nb::handle condition, nb::handle a, nb::handle b) {
 
 // select(c0, v0, c1, v1, ..., otherwise)
 nb::object select_chain(nb::args args) {
-    user_assert(args.size() >= 3 && args.size() % 2 == 1)
+    call_assert(args.size() >= 3 && args.size() % 2 == 1)
         << "select has " << args.size()
         << " arguments, must have pairs of a condition and a value, and a value at the end";
     nb::object result = args[args.size() - 1];

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "bindings.h"
+#include "scalar.h"
 
 namespace calotype::python {
 
@@ -25,10 +26,8 @@ void bind_casts(PythonModule &m) {
         m.def(
             name,
             [t = type](ExprArg e) {
-                PyObject *p = e.object.ptr();
-                // A literal keeps all digits that the type has.
-                return t.is_float() && PyFloat_Check(p) ? float_constant(PyFloat_AsDouble(p), t)
-                                                        : cast(t, e);
+                const std::optional<Expr> literal = float_literal(e.object, t);
+                return literal ? *literal : cast(t, e);
             },
             "expr"_a);
         if (!type.is_float()) {
@@ -167,7 +166,7 @@ void bind_binary(PythonModule &m) {
 
 // min(a, b, c, ...), from the right as in C++.
 Expr extreme(const nb::args &args, bool is_max) {
-    user_assert(args.size() >= 2) << (is_max ? "max" : "min") << " needs at least two values, "
+    call_assert(args.size() >= 2) << (is_max ? "max" : "min") << " needs at least two values, "
                                   << args.size() << " given";
     nb::object result = args[args.size() - 1];
     for (size_t i = args.size() - 1; i-- > 0;) {

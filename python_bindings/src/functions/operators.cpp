@@ -194,7 +194,7 @@ void define_numpy() {
 
 std::pair<Expr, Expr> operands(nb::handle x, nb::handle y) {
     for (nb::handle h : {x, y}) {
-        user_assert(is_expr_like(h)) << describe(h) << " is no expression";
+        call_assert(is_expr_like(h)) << describe(h) << " is no expression";
     }
     return {operand(x, y), operand(y, x)};
 }

@@ -22,7 +22,7 @@ ExternFuncArgument to_extern_argument(nb::handle h) {
     if (is_expr_like(h)) {
         return to_expr(h);
     }
-    user_assert(is_buffer_like(h))
+    call_assert(is_buffer_like(h))
         << describe(h) << " cannot be passed to an extern stage: a Func, buffer or number can";
     return to_buffer(h);
 }
@@ -71,7 +71,7 @@ void *address_of(const std::string &name, nb::handle h) {
     }
     void *address = PyLong_Check(function.ptr()) ? PyLong_AsVoidPtr(function.ptr()) : nullptr;
     PyErr_Clear();
-    user_assert(address)
+    call_assert(address)
         << "extern function " << name << " is " << describe(h)
         << ", must be an ExternFunction, a function of ctypes, an address, a Func or a Pipeline";
     return address;
@@ -95,7 +95,7 @@ void set_externs(nb::handle self, nb::dict externs) {
     kept.update(externs);
     std::map<std::string, JITExtern> map;
     for (auto [name, value] : kept) {
-        user_assert(PyUnicode_Check(name.ptr()))
+        call_assert(PyUnicode_Check(name.ptr()))
             << describe(name) << " is no name of an extern function, must be a str";
         const std::string key = nb::cast<std::string>(name);
         if (nb::isinstance<Func>(value)) {

@@ -21,7 +21,7 @@ ExternDeviceArguments to_arguments(nb::handle list) {
         if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
             result.emplace_back(to_tuple(h));
         } else {
-            user_assert(is_expr_like(h)) << describe(h) << " is no argument of a device function";
+            call_assert(is_expr_like(h)) << describe(h) << " is no argument of a device function";
             result.emplace_back(to_expr(h));
         }
     }

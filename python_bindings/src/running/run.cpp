@@ -24,11 +24,11 @@ struct Outputs {
             add(h);
             return;
         }
-        user_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
+        call_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
             << describe(h) << " is no list of sizes, no Buffer, and no tuple of Buffers";
         reserve(nb::len(h));
         for (nb::handle item : nb::iter(h)) {
-            user_assert(is_buffer_like(item))
+            call_assert(is_buffer_like(item))
                 << describe(item) << " is no size, which is an int, and no Buffer";
             add(item);
         }

@@ -11,7 +11,7 @@ std::vector<Var> vars_of(const nb::args &args) {
     std::vector<Var> result;
     const bool is_list = args.size() == 1 && !nb::isinstance<Var>(args[0]);
     for (nb::handle h : nb::iter(is_list ? nb::object(args[0]) : nb::object(args))) {
-        user_assert(nb::isinstance<Var>(h)) << describe(h) << " is no Var";
+        call_assert(nb::isinstance<Var>(h)) << describe(h) << " is no Var";
         result.push_back(nb::cast<Var>(h));
     }
     return result;

@@ -13,7 +13,7 @@ using Factors = std::vector<ExprArg>;
 inline std::vector<VarOrRVar> loops_of(nb::handle args) {
     std::vector<VarOrRVar> result;
     for (nb::handle h : nb::iter(args)) {
-        user_assert(is_loop_like(h)) << describe(h) << " is no loop: a Var or RVar is one";
+        call_assert(is_loop_like(h)) << describe(h) << " is no loop: a Var or RVar is one";
         result.push_back(to_loop(h));
     }
     return result;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A call of the language that is given what it cannot take:
+//
+//     call_assert(is_expr_like(h)) << describe(h) << " is no expression";
+#pragma once
+
+#include <calotype/support/error.h>
+
+namespace calotype::python {
+
+/// Becomes calotype.CallError, which is a TypeError and a ValueError, too.
+class CallError : public CompileError {
+public:
+    using CompileError::CompileError;
+};
+
+struct RaiseCallError {
+    [[noreturn]] void operator&(const internal::Message &m) const {
+        throw CallError(m.str());
+    }
+};
+
+}  // namespace calotype::python
+
+// NOLINTBEGIN: macros, because an assertion must not evaluate its message while it holds.
+#define call_error ::calotype::python::RaiseCallError() & ::calotype::internal::Message()
+#define call_assert(condition) (condition) ? (void)0 : call_error
+// NOLINTEND
