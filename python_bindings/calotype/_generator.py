@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _core
 from ._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind
-from ._errors import ArgumentError, CompileError, Error
+from ._errors import ArgumentError, CallError, CompileError, Error
 
 __all__ = [
     "Generator",
@@ -91,8 +91,8 @@ class GeneratorParam(_Member):
 
     _kind = "param"
 
-    def __init__(self, default: Any):
-        self._default = _plain(default)
+    def __init__(self, value: Any):
+        self._default = _plain(value)
 
     def _parse(self, text: str) -> Any:
         if isinstance(self._default, enum.Enum):
@@ -105,8 +105,8 @@ class GeneratorParam(_Member):
 
 
 class _Buffer(_Member):
-    def __init__(self, type: Any, dimensions: Optional[int]):
-        self._types = _types(type)
+    def _set(self, types: Any, dimensions: Optional[int]) -> None:
+        self._types = _types(types)
         self._dimensions = _OPEN if dimensions is None else dimensions
 
 
@@ -116,11 +116,17 @@ class InputBuffer(_Buffer):
 
     _kind = "input_buffer"
 
+    def __init__(self, type: Any, dimensions: Optional[int]):
+        self._set(type, dimensions)
+
 
 class OutputBuffer(_Buffer):
     """What the pipeline computes: a Func. Several types give it several values."""
 
     _kind = "output_buffer"
+
+    def __init__(self, types: Any, dimensions: Optional[int]):
+        self._set(types, dimensions)
 
 
 class InputScalar(_Member):
@@ -139,8 +145,8 @@ class OutputScalar(_Member):
     _kind = "output_scalar"
     _dimensions = 0
 
-    def __init__(self, type: Any):
-        self._types = _types(type)
+    def __init__(self, types: Any):
+        self._types = _types(types)
 
 
 class GeneratorContext:
@@ -263,17 +269,17 @@ class Generator:
             return self._value(added[name])
         raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
 
-    def add_input(self, name: str, member: Any) -> None:
+    def add_input(self, name: str, io: Any) -> None:
         """In configure(): a further InputBuffer or InputScalar."""
-        if not isinstance(member, (InputBuffer, InputScalar)):
-            raise CompileError(f"add_input: {member!r} is no InputBuffer and no InputScalar")
-        self._add_member(name, member)
+        if not isinstance(io, (InputBuffer, InputScalar)):
+            raise CallError(f"add_input: {io!r} is no InputBuffer and no InputScalar")
+        self._add_member(name, io)
 
-    def add_output(self, name: str, member: Any) -> None:
+    def add_output(self, name: str, io: Any) -> None:
         """In configure(): a further OutputBuffer or OutputScalar."""
-        if not isinstance(member, (OutputBuffer, OutputScalar)):
-            raise CompileError(f"add_output: {member!r} is no OutputBuffer and no OutputScalar")
-        self._add_member(name, member)
+        if not isinstance(io, (OutputBuffer, OutputScalar)):
+            raise CallError(f"add_output: {io!r} is no OutputBuffer and no OutputScalar")
+        self._add_member(name, io)
 
     def _add_member(self, name: str, member: _Member) -> None:
         added = self.__dict__.setdefault("_added", {})

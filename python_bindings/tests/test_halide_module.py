@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What calotype.halide alone has, for programs written for Halide's module."""
 
+import importlib
+
 import calotype as ct
 import calotype.halide as hl
 import pytest
@@ -227,3 +229,33 @@ def test_all_names_at_once(module):
     assert {"generator", "vars", "_", "ArgumentError", "BoundaryConditions"} <= set(names)
     # That of Python, which catches ours, too.
     assert "RuntimeError" not in names and issubclass(hl.RuntimeError, RuntimeError)
+
+
+def test_generators_take_the_keywords_of_halide():
+    @hl.generator(name="by_keyword")
+    class ByKeyword:
+        offset = hl.GeneratorParam(value=3)
+        result = hl.OutputBuffer(types=hl.Int(32), dimensions=1)
+        total = hl.OutputScalar(types=hl.Int(32))
+
+        def configure(self):
+            self.add_input(name="gain", io=hl.InputScalar(type=hl.Int(32)))
+            self.add_output(name="further", io=hl.OutputScalar(types=hl.Int(32)))
+
+        def generate(self):
+            self.result[x] = x * self.gain + self.offset
+            self.total[()] = self.gain
+            self.further[()] = 1
+
+    result, total, further = ByKeyword.call(5)
+    assert list(result.realize([2])) == [3, 8] and total.realize([])[()] == 5
+    params = hl.AutoschedulerParams(target="Mullapudi2016", autoscheduler_params={"parallelism": 4})
+    assert params.name == "Mullapudi2016" and params.extra == {"parallelism": "4"}
+
+
+def test_the_module_can_be_reloaded():
+    again = importlib.reload(hl)
+    f = again.Func("f")
+    f[x] = x
+    assert list(f.realize([2])) == [0, 1] and repr(f).startswith("<halide.Func 'f")
+    assert getattr(again.DeviceAPI, "None") == again.DeviceAPI.None_

@@ -37,9 +37,10 @@ def min(*args: Any) -> _core.Expr:
     return _core.min(*_as_exprs(args))
 
 
-# Python has no syntax for the name that Halide's module gives this member.
-setattr(_core.DeviceAPI, "None", _core.DeviceAPI.None_)
-_core.DeviceAPI._member_map_["None"] = _core.DeviceAPI.None_
+# Python has no syntax for the name that Halide's module gives this member. A module that is reloaded finds it.
+if "None" not in _core.DeviceAPI.__members__:
+    setattr(_core.DeviceAPI, "None", _core.DeviceAPI.None_)
+    _core.DeviceAPI._member_map_["None"] = _core.DeviceAPI.None_
 
 change_texts()
 

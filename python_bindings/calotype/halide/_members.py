@@ -26,16 +26,16 @@ class InputScalar(_generator.InputScalar, _core.Param):
 class OutputBuffer(_generator.OutputBuffer, _core.Func):
     """What a generator computes; outside of one a Func."""
 
-    def __init__(self, type: Any, dimensions: Optional[int]) -> None:
-        _generator.OutputBuffer.__init__(self, type, dimensions)
+    def __init__(self, types: Any, dimensions: Optional[int]) -> None:
+        _generator.OutputBuffer.__init__(self, types, dimensions)
         _init_func(self)
 
 
 class OutputScalar(_generator.OutputScalar, _core.Func):
     """What a generator computes, without dimensions; outside of one a Func."""
 
-    def __init__(self, type: Any) -> None:
-        _generator.OutputScalar.__init__(self, type)
+    def __init__(self, types: Any) -> None:
+        _generator.OutputScalar.__init__(self, types)
         _init_func(self)
 
 

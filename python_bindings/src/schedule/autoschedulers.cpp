@@ -51,6 +51,13 @@ void bind_autoschedulers(PythonModule &m) {
                 new (self) AutoschedulerParams(name, to_texts(extra));
             },
             "name"_a, "extra"_a)
+        .def(
+            "__init__",
+            [](AutoschedulerParams *self, const std::string &name, nb::dict extra) {
+                new (self) AutoschedulerParams(name, to_texts(extra));
+            },
+            nb::kw_only(), "target"_a, "autoscheduler_params"_a,
+            "By the names that Halide's module has for both.")
         .def_rw("name", &AutoschedulerParams::name)
         .def_prop_rw(
             "extra", [](const AutoschedulerParams &p) { return p.extra; },
