@@ -58,6 +58,20 @@ def test_the_target_of_the_environment_is_looked_at_in_each_call(monkeypatch):
     assert out[3] == 6
 
 
+def test_sizes_in_an_array():
+    numpy = pytest.importorskip("numpy")
+    f, row = ct.Func("f"), ct.Func("row")
+    f[x, y] = x + 10 * y
+    assert f.realize(numpy.array([3, 2]))[2, 1] == 12
+    assert f.realize(numpy.zeros((2, 3)).shape[::-1])[2, 1] == 12
+    row[x] = x
+    filled = numpy.zeros(3, numpy.int32)
+    assert row.realize(filled) is None and filled[2] == 2
+    for wrong in (numpy.array([3, 2, 1]), numpy.array([3.0, 2.0])):
+        with pytest.raises(ct.CompileError, match="for output func .* has type"):
+            f.realize(wrong)
+
+
 def test_callable_arguments_by_place_and_by_name():
     image, gain, f = scaled("taken")
     image, gain, f = scaled("taken")

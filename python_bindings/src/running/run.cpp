@@ -139,6 +139,22 @@ void PythonContext::print(JITUserContext *context, const char *text) {
 
 namespace {
 
+// An array of one dimension lists sizes where it cannot be what is filled; else what is given.
+nb::object sizes_in_array(Pipeline &p, nb::handle given) {
+    const nb::object same = nb::borrow(given);
+    if (is_buffer(given) || PyTuple_Check(given.ptr()) || PyList_Check(given.ptr()) ||
+        !nb::getattr(given, "ndim", nb::none()).equal(nb::int_(1)) ||
+        !nb::hasattr(given, "tolist")) {
+        return same;
+    }
+    const int dimensions = p.outputs()[0].dimensions();
+    if (dimensions == 1 || nb::len(given) != size_t(dimensions)) {
+        return same;
+    }
+    const nb::object list = given.attr("tolist")();
+    return are_sizes(list) ? list : same;
+}
+
 // A run that may have to compile first: ended by a signal, that is what is raised.
 template<typename F>
 void compile_and_run(PythonContext &context, const F &f) {
@@ -157,7 +173,8 @@ void compile_and_run(PythonContext &context, const F &f) {
 
 }  // namespace
 
-nb::object realize(Pipeline p, nb::handle where, const Target &target) {
+nb::object realize(Pipeline p, nb::handle given, const Target &target) {
+    const nb::object where = sizes_in_array(p, given);
     PythonContext context;
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where, "a realization");
@@ -186,7 +203,8 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     return nb::none();
 }
 
-void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
+void infer_input_bounds(Pipeline p, nb::handle given, const Target &target) {
+    const nb::object where = sizes_in_array(p, given);
     PythonContext context;
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     if (are_sizes(where)) {
