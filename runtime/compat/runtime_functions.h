@@ -17,6 +17,7 @@
 #define halide_copy_to_host_async calotype_copy_to_host_async
 #define halide_cuda_acquire_current_context calotype_cuda_acquire_current_context
 #define halide_cuda_can_run calotype_cuda_can_run
+#define halide_cuda_capability calotype_cuda_capability
 #define halide_cuda_explain calotype_cuda_explain
 #define halide_cuda_get_per_thread_stream calotype_cuda_get_per_thread_stream
 #define halide_cuda_get_symbol calotype_cuda_get_symbol

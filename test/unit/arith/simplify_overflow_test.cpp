@@ -61,8 +61,8 @@ private:
         return t.is_int() ? t.imax() : int64_t(t.umax());
     }
     int64_t near_power(Type t) {
-        const int64_t power = int64_t(uint64_t(1) << below(t.bits()));
-        return (below(2) ? power : int64_t(0 - uint64_t(power))) + below(3) - 1;
+        const uint64_t power = uint64_t(1) << below(t.bits());
+        return int64_t((below(2) ? power : 0 - power) + uint64_t(below(3)) - 1);
     }
 
     std::mt19937 random_;
