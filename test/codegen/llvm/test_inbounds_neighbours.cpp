@@ -2,18 +2,15 @@
 // Which addresses LLVM may take for places in one object.
 #include <gtest/gtest.h>
 
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include <string>
 #include <vector>
 
 #include "codegen/llvm/passes/inbounds_neighbours.h"
+#include "codegen/llvm/transformed.h"
 
 namespace calotype::internal {
 
@@ -24,17 +21,15 @@ using Names = std::vector<std::string>;
 /// Names of the addresses in a function that are marked as inbounds.
 Names inbounds(const std::string &body) {
     llvm::LLVMContext context;
-    llvm::SMDiagnostic error;
     const std::string text = "declare void @other()\n"
                              "define void @f(ptr %base, i64 %i, i1 %c) {\n"
                              "%p = getelementptr i8, ptr %base, i64 %i\n"
                              "%q = getelementptr i8, ptr %p, i64 1\n" +
                              body + "ret void\n}\n";
-    const auto module = llvm::parseAssemblyString(text, error, context);
-    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
-    llvm::FunctionAnalysisManager analyses;
-    MarkInboundsNeighbours().run(*module->getFunction("f"), analyses);
-    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    const auto module = transformed(text, context, [](llvm::Module &m) {
+        llvm::FunctionAnalysisManager analyses;
+        MarkInboundsNeighbours().run(*m.getFunction("f"), analyses);
+    });
     Names names;
     for (const llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
         const auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(&i);

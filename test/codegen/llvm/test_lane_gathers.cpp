@@ -2,16 +2,14 @@
 // Gathers that are one instruction until the end, and loads of lanes then.
 #include <gtest/gtest.h>
 
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include <map>
 #include <string>
 
 #include "codegen/llvm/passes/lane_gathers.h"
+#include "codegen/llvm/transformed.h"
 
 namespace calotype::internal {
 
@@ -20,16 +18,12 @@ namespace {
 /// How many instructions of each kind a function has after its marked gathers were taken apart.
 std::map<std::string, int> instructions_of(const std::string &body) {
     llvm::LLVMContext context;
-    llvm::SMDiagnostic error;
     const std::string text =
         "declare <4 x i16> @llvm.masked.gather.v4i16.v4p0(<4 x ptr>, i32, <4 x i1>, <4 x i16>)\n"
         "define <4 x i16> @f(ptr %p, ptr %q, <4 x ptr> %all, <4 x i8> %i8, <4 x i16> %i16,\n"
         "                    <4 x i32> %i32, <4 x i64> %i64, <4 x i1> %mask) {\n" +
         body + "}\nattributes #0 = { \"calotype.by_lanes\" }\n";
-    const auto module = llvm::parseAssemblyString(text, error, context);
-    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
-    take_lanes_apart(*module);
-    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    const auto module = transformed(text, context, take_lanes_apart);
     std::map<std::string, int> counts;
     for (const llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
         counts[i.getOpcodeName()]++;

@@ -2,17 +2,15 @@
 // Which values code generation is told nothing of, so that it does not compute them again.
 #include <gtest/gtest.h>
 
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "codegen/llvm/passes/opaque_choices.h"
+#include "codegen/llvm/transformed.h"
 
 namespace calotype::internal {
 
@@ -22,7 +20,6 @@ namespace {
 std::vector<std::string> frozen(const std::string &entry, const std::string &loop,
                                 void (*transformation)(llvm::Module &) = make_choices_opaque) {
     llvm::LLVMContext context;
-    llvm::SMDiagnostic error;
     const std::string text = "declare i32 @llvm.smin.i32(i32, i32)\n"
                              "declare void @llvm.lifetime.start.p0(i64, ptr)\n"
                              "define void @f(i32 %a, i32 %b, i1 %c, <4 x i32> %v, ptr %to) {\n"
@@ -35,10 +32,7 @@ std::vector<std::string> frozen(const std::string &entry, const std::string &loo
                              "end:\n"
                              "ret void\n"
                              "}\n";
-    const auto module = llvm::parseAssemblyString(text, error, context);
-    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
-    transformation(*module);
-    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    const auto module = transformed(text, context, transformation);
     std::vector<std::string> names;
     for (llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
         if (const auto *freeze = llvm::dyn_cast<llvm::FreezeInst>(&i)) {
@@ -124,7 +118,6 @@ TEST(OpaqueSums, FactorsArgumentsAndWhatTheLoopMakesStay) {
 /// The blocks of the variables that make_sums_opaque freezes, where a loop over rows computes with `row` where each begins.
 Names row_variables(const std::string &row) {
     llvm::LLVMContext context;
-    llvm::SMDiagnostic error;
     const std::string text = "define void @f(ptr %from, ptr %to, i64 %stride, i64 %w, i64 %h) {\n"
                              "entry:\n"
                              "br label %rows\n"
@@ -147,10 +140,7 @@ Names row_variables(const std::string &row) {
                              "end:\n"
                              "ret void\n"
                              "}\n";
-    const auto module = llvm::parseAssemblyString(text, error, context);
-    EXPECT_TRUE(module) << error.getMessage().str() << "\n" << text;
-    make_sums_opaque(*module);
-    EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+    const auto module = transformed(text, context, make_sums_opaque);
     std::vector<std::string> variables;
     for (llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
         const auto *freeze = llvm::dyn_cast<llvm::FreezeInst>(&i);
