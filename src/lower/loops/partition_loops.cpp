@@ -51,6 +51,14 @@ private:
     int64_t here_ = 1, most_ = 1;
 };
 
+/// Whether an expression has one of these names.
+bool uses_any(const Expr &e, const Scope<> &names) {
+    const std::vector<std::string> used =
+        e.defined() && !names.empty() ? free_variables(e) : std::vector<std::string>();
+    return std::any_of(used.begin(), used.end(),
+                       [&](const std::string &name) { return names.contains(name); });
+}
+
 /// Whether all that a loop stores are scalars at places which are the same in all iterations, as a sum does.
 class StoresInPlace : private Visitor {
 public:
@@ -66,17 +74,11 @@ private:
     void operator()(const Expr &) override {
     }
     void visit(const LetStmt *op) override {
-        const ScopedBinding<> changing(changes(op->value), changing_, op->name);
+        const ScopedBinding<> changing(uses_any(op->value, changing_), changing_, op->name);
         Visitor::visit(op);
     }
     void visit(const Store *op) override {
-        in_place_ = in_place_ && op->index.type().is_scalar() && !changes(op->index);
-    }
-
-    bool changes(const Expr &e) const {
-        const std::vector<std::string> names = free_variables(e);
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return changing_.contains(name); });
+        in_place_ = in_place_ && op->index.type().is_scalar() && !uses_any(op->index, changing_);
     }
 
     Scope<> changing_;
@@ -116,7 +118,7 @@ private:
     }
 
     Stmt visit(const LetStmt *op) override {
-        const ScopedBinding<> moving(uses_moving(op->value), moving_, op->name);
+        const ScopedBinding<> moving(uses_any(op->value, moving_), moving_, op->name);
         return Mutator::visit(op);
     }
 
@@ -362,15 +364,8 @@ private:
     bool stays_whole_where_rare(const For *op, const SteadyState &steady) const {
         const Interval &range = steady.range;
         return rare_ && !is_const(op->extent) &&
-               (uses_moving(range.min) || uses_moving(range.max)) && StoresInPlace().of(op) &&
-               !does_nothing_else(op, steady);
-    }
-
-    bool uses_moving(const Expr &e) const {
-        const std::vector<std::string> names =
-            e.defined() && !moving_.empty() ? free_variables(e) : std::vector<std::string>();
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return moving_.contains(name); });
+               (uses_any(range.min, moving_) || uses_any(range.max, moving_)) &&
+               StoresInPlace().of(op) && !does_nothing_else(op, steady);
     }
 
     /// Part 0: before, part 1: steady, part 2: after. The iterations keep their order.
