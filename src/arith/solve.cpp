@@ -268,6 +268,9 @@ private:
                                                return compare(c, body, b);
                                            });
         }
+        if (const Expr magnitude = magnitude_of(a); magnitude.defined()) {
+            return peel_abs(c, magnitude, b);
+        }
         if (const Cast *op = a.as<Cast>()) {
             return peel_cast(c, op, b);
         }
@@ -343,6 +346,35 @@ private:
             break;
         }
         return ends::logical_or(compare(Cmp::LT, p, first), compare(Cmp::GE, p, next));
+    }
+
+    /// x where e is the absolute value of x in the type of x; else undefined.
+    static Expr magnitude_of(const Expr &e) {
+        const Cast *cast = e.as<Cast>();
+        const Call *abs = cast ? cast->value.as<Call>() : nullptr;
+        const bool is_abs = abs && abs->is_intrinsic(Intrinsic::abs) &&
+                            abs->args[0].type() == e.type() && is_movable(e.type());
+        return is_abs ? abs->args[0] : Expr();
+    }
+
+    /// |x| against b: x lies between -b and b, or outside.
+    Expr peel_abs(Cmp c, const Expr &x, const Expr &b) {
+        const Expr negative = Sub::make(make_zero(b.type()), b);
+        const Expr above = compare(c, x, b), below = compare(flipped(c), x, negative);
+        switch (c) {
+        case Cmp::LT:
+        case Cmp::LE:
+            return ends::logical_and(above, below);
+        case Cmp::GT:
+        case Cmp::GE:
+            return ends::logical_or(above, below);
+        case Cmp::EQ:
+            return ends::logical_and(ends::logical_or(above, below),
+                                     GE::make(b, make_zero(b.type())));
+        case Cmp::NE:
+            break;
+        }
+        return ends::logical_or(ends::logical_and(above, below), LT::make(b, make_zero(b.type())));
     }
 
     /// A widening conversion against a constant that the narrow type has.

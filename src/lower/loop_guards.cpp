@@ -2,6 +2,7 @@
 #include "lower/loop_guards.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,14 @@
 #include "arith/solve.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/let_scope.h"
+#include "lower/loop_reads.h"
 
 namespace calotype::internal {
 
@@ -25,33 +29,48 @@ Expr both(const Expr &a, const Expr &b) {
     return a.defined() && b.defined() ? a && b : (a.defined() ? a : b);
 }
 
-/// The selects among what is added up, or otherwise combined, to e.
-void selects_combined(const Expr &e, std::vector<const Select *> *found) {
-    const auto both_of = [&](const auto *op) {
-        selects_combined(op->a, found);
-        selects_combined(op->b, found);
-    };
-    switch (e.kind()) {
-    case NodeKind::Select:
-        return found->push_back(e.as<Select>());
+/// True of operations whose result a select among their operands may leave as the other operand.
+bool combines(NodeKind kind) {
+    switch (kind) {
     case NodeKind::Add:
-        return both_of(e.as<Add>());
     case NodeKind::Sub:
-        return both_of(e.as<Sub>());
     case NodeKind::Mul:
-        return both_of(e.as<Mul>());
     case NodeKind::Min:
-        return both_of(e.as<Min>());
     case NodeKind::Max:
-        return both_of(e.as<Max>());
     case NodeKind::And:
-        return both_of(e.as<And>());
     case NodeKind::Or:
-        return both_of(e.as<Or>());
+        return true;
     default:
-        return;
+        return false;
     }
 }
+
+/// Puts values in the places of the lets around what is combined.
+class OpenLets : public Mutator {
+public:
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        if (const Let *op = e.as<Let>(); op && is_pure(op->value)) {
+            return mutate(substitute(op->name, op->value, op->body));
+        }
+        return combines(e.kind()) ? Mutator::mutate(e) : e;
+    }
+};
+
+/// The selects among what is added up, or otherwise combined.
+class FindSelects : public Visitor {
+public:
+    std::vector<const Select *> found;
+
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        if (const Select *op = e.as<Select>()) {
+            found.push_back(op);
+        } else if (combines(e.kind())) {
+            Visitor::operator()(e);
+        }
+    }
+};
 
 /// A store that writes what is there already unless a condition holds, and what it is where that
 /// does. Undefined if no such condition is seen.
@@ -72,14 +91,15 @@ ConditionalStore conditional_store(const Store *op, bool finite) {
         const Load *old = simple.as<Load>();
         return old && old->name == op->name && equal(old->index, op->index);
     };
-    std::vector<const Select *> selects;
-    selects_combined(op->value, &selects);
-    for (const Select *s : selects) {
+    const Expr value = OpenLets().mutate(op->value);
+    FindSelects selects;
+    selects(value);
+    for (const Select *s : selects.found) {
         if (s->condition.type().lanes() != 1 || has_effects(s->condition)) {
             continue;
         }
-        const Expr if_true = substitute(Expr(s), s->true_value, op->value);
-        const Expr if_false = substitute(Expr(s), s->false_value, op->value);
+        const Expr if_true = substitute(Expr(s), s->true_value, value);
+        const Expr if_false = substitute(Expr(s), s->false_value, value);
         if (keeps(if_false)) {
             return {s->condition, value_where(s->condition, if_true)};
         }
@@ -100,7 +120,7 @@ public:
     }
 
     Interval range = Interval::everything();
-    Expr fixed;
+    std::vector<Expr> fixed;
     Stmt body;
 
 private:
@@ -148,11 +168,24 @@ private:
             const auto make_choice = [&](const Stmt &a, const Stmt &b) {
                 return IfThenElse::make(op->condition, a, b);
             };
+            note_left(op->condition);
             return rest_of_both(op->then_case, op->else_case, make_choice, s);
         }
         const Expr left = open(remove_likelies(op->condition));
+        if (left.defined()) {
+            note_left(left);
+        }
         const Stmt inner = rest(op->then_case);
         return left.defined() ? IfThenElse::make(left, inner) : inner;
+    }
+
+    /// What stays in the loop, and may be needed for what is under it to be read.
+    void note_left(const Expr &condition) {
+        const Expr outside = lets_.expand(condition);
+        is_guarded_ =
+            is_guarded_ || !outside.defined() || says_more(outside, [&](const std::string &name) {
+                return name == loop_->name || is_inner_loop(name);
+            });
     }
 
     /// Both statements that `s` is made of are under the same conditions, or neither counts.
@@ -160,13 +193,14 @@ private:
     Stmt rest_of_both(const Stmt &a, const Stmt &b, const Make &make, const Stmt &s) {
         Guards first(*this), second(*this);
         first.body = first.rest(a);
-        if (first.range.is_everything() && !first.fixed.defined()) {
+        if (first.range.is_everything() && first.fixed.empty()) {
             return s;
         }
         second.body = second.rest(b);
         const bool alike = same(first.range, second.range) &&
-                           first.fixed.defined() == second.fixed.defined() &&
-                           (!first.fixed.defined() || equal(first.fixed, second.fixed));
+                           std::equal(first.fixed.begin(), first.fixed.end(), second.fixed.begin(),
+                                      second.fixed.end(),
+                                      [](const Expr &x, const Expr &y) { return equal(x, y); });
         if (!alike) {
             return s;
         }
@@ -190,11 +224,14 @@ private:
             return both(a, open(op->b));
         }
         const Expr outside = lets_.expand(condition);
-        if (!outside.defined() || !is_speculatable(outside) || uses_inner_loop(outside)) {
+        if (!outside.defined() || !is_pure(outside) || uses_inner_loop(outside) ||
+            !reads_move(outside)) {
             return condition;
         }
         if (!uses_var(outside, loop_->name)) {
-            fixed = may_hoist_ ? both(fixed, outside) : fixed;
+            if (may_hoist_) {
+                fixed.push_back(outside);
+            }
             return may_hoist_ ? Expr() : condition;
         }
         const Expr question = simplify(outside);
@@ -204,6 +241,24 @@ private:
         }
         range = make_intersection(range, can_hold);
         return same(solve_for_inner_interval(question, loop_->name), can_hold) ? Expr() : condition;
+    }
+
+    /// Whether what the condition reads may be read in front of the loop, under the fixed conditions found so far.
+    bool reads_move(const Expr &condition) {
+        if (!contains_kind(condition, NodeKind::Load)) {
+            return true;
+        }
+        if (!may_hoist_ || is_guarded_) {
+            return false;
+        }
+        if (!reads_) {
+            reads_.emplace(loop_);
+        }
+        return reads_->are_of_inputs(condition);
+    }
+
+    bool is_inner_loop(const std::string &name) const {
+        return std::find(inner_loops_.begin(), inner_loops_.end(), name) != inner_loops_.end();
     }
 
     bool uses_inner_loop(const Expr &e) const {
@@ -228,6 +283,8 @@ private:
     bool finite_;  ///< floats are
     LetScope lets_;
     std::vector<std::string> inner_loops_;
+    std::optional<LoopReads> reads_;  ///< of the loop, once asked for
+    bool is_guarded_ = false;  ///< a condition that stays says something of more than the iteration
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loop_reads.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "ir/constants.h"
+#include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
@@ -146,6 +148,14 @@ private:
     bool found_ = false;
 };
 
+/// A condition with what it reads taken out, of which bounds inference knows nothing.
+class WithoutReads : public GraphMutator {
+    using GraphMutator::visit;
+    Expr visit(const Load *op) override {
+        return make_zero(op->type);
+    }
+};
+
 }  // namespace
 
 LoopReads::LoopReads(const For *loop) {
@@ -157,6 +167,18 @@ LoopReads::LoopReads(const For *loop) {
     const std::vector<std::string> names = bound_names(Stmt(loop));
     bound_ = {names.begin(), names.end()};
     feed_functions_ = FindFunction(*this, bound_).ask(loop->body);
+}
+
+bool LoopReads::are_of_inputs(const Expr &e) const {
+    return !contains<Load>(e, [&](const Load *op) {
+        return !op->symbol.defined() || !is_trivially_true(op->predicate) ||
+               !op->type.is_scalar() || !is_unwritten(op->name);
+    });
+}
+
+bool says_more(const Expr &condition, const std::function<bool(const std::string &)> &is_own) {
+    const std::vector<std::string> names = free_variables(WithoutReads().mutate(condition));
+    return !std::all_of(names.begin(), names.end(), is_own);
 }
 
 }  // namespace calotype::internal

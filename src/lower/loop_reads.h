@@ -2,6 +2,7 @@
 // What a loop reads and none of its iterations changes.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -27,6 +28,9 @@ public:
     bool is_unwritten(const std::string &buffer) const {
         return !written_.count(buffer) && !bound_.count(buffer);
     }
+    /// What e reads may be read in front of the loop, as far as its place does not depend on the iteration: single
+    /// elements of inputs, which no iteration writes.
+    bool are_of_inputs(const Expr &e) const;
 
 private:
     std::set<std::string> bound_;    ///< names whose meaning the loop gives
@@ -34,5 +38,9 @@ private:
     bool stores_are_all_ = false;
     bool feed_functions_ = false;
 };
+
+/// Whether a condition says something of more than the names that is_own accepts, what it reads left out. Bounds inference
+/// may have taken that for granted of what is read under the condition.
+bool says_more(const Expr &condition, const std::function<bool(const std::string &)> &is_own);
 
 }  // namespace calotype::internal

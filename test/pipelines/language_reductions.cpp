@@ -413,6 +413,55 @@ TEST(Reductions, windows_at_places_that_are_read) {
     }
 }
 
+// A window runs over the places alone at which something is added, as far as inputs say where those are; and what a condition
+// keeps from being read is not read to find them.
+TEST(Reductions, windows_end_where_inputs_say) {
+    const int width = 23, height = 17, radius = 3, windows = 40, placed = 11;
+    Buffer<int> image(width, height);
+    image.fill([](int i, int j) { return (i * 37 + j * 11) % 101 - 50; });
+    std::vector<int> all(windows);
+    for (int k = 0; k < windows; k++) {
+        all[k] = (k * 53) % 41 - 9;
+    }
+    const BeforeForbiddenMemory memory(placed);
+    std::copy_n(all.begin(), placed, memory.data());
+    for (int kind = 0; kind < 3; kind++) {
+        const bool is_short = kind == 2;
+        Buffer<int> at(is_short ? memory.data() : all.data(), is_short ? placed : windows);
+        ImageParam in(Int(32), 2, "in"), place(Int(32), 1, "place");
+        Param<int> last("last");
+        Func window("window"), zeros = BoundaryConditions::constant_exterior(in, 0);
+        RDom r(-radius, 2 * radius + 1, -radius, 2 * radius + 1);
+        const Expr is_near = cast<int>(max(abs(r.x), abs(r.y))) < place(x) % 4;
+        Expr weight = r.x + 5;
+        if (kind == 1) {
+            r.where(is_near);
+        } else if (kind == 2) {
+            r.where(x < last);
+            weight = select(is_near, weight, 0);
+        }
+        window(x) = 0;
+        window(x) += zeros(place(x) + r.x, place(x) / 2 + r.y) * weight;
+        in.set(image);
+        place.set(at);
+        last.set(placed);
+        Buffer<int> result = window.realize({windows});
+        for (int k = 0; k < windows; k++) {
+            const int x0 = all[k], y0 = int(std::floor(x0 / 2.0));
+            const int reach = kind == 0 ? radius : std::min(radius, ((x0 % 4) + 4) % 4 - 1);
+            int expected = 0;
+            for (int j = -reach; j <= reach && (!is_short || k < placed); j++) {
+                for (int i = -reach; i <= reach; i++) {
+                    const int px = x0 + i, py = y0 + j;
+                    const bool inside = px >= 0 && px < width && py >= 0 && py < height;
+                    expected += inside ? image(px, py) * (i + 5) : 0;
+                }
+            }
+            ASSERT_EQ(result(k), expected) << "window " << k << ", kind " << kind;
+        }
+    }
+}
+
 TEST(Reductions, triangle) {
     Func f("f");
     RDom r(0, 10, 0, 10);

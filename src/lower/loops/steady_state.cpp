@@ -218,14 +218,6 @@ private:
 /// Of loops that a block decides for as a whole.
 constexpr int64_t few_iterations = 16;
 
-/// A condition with what it reads taken out, of which bounds inference knows nothing.
-class WithoutReads : public GraphMutator {
-    using GraphMutator::visit;
-    Expr visit(const Load *op) override {
-        return make_zero(op->type);
-    }
-};
-
 /// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions
 /// take for granted that the choices made in lets before them hold: the result counts only if none
 /// of `assumed` is unsolved in the end.
@@ -433,29 +425,23 @@ private:
     /// bounds inference may have taken it for granted of the place, and the read stays under them. What a kernel reads is
     /// on the device, and is not read around it.
     bool reads_move(const Expr &condition) {
+        if (!contains_kind(condition, NodeKind::Load)) {
+            return true;
+        }
         const bool is_around_kernels = !threads_.empty() && !is_gpu(loop_->for_type);
-        return !contains<Load>(condition, [&](const Load *op) {
-            return is_around_kernels || !op->symbol.defined() ||
-                   !is_trivially_true(op->predicate) || !op->type.is_scalar() ||
-                   !is_unwritten(op->name) || is_guarded();
-        });
-    }
-
-    bool is_unwritten(const std::string &buffer) {
+        if (is_around_kernels || is_guarded()) {
+            return false;
+        }
         if (!reads_) {
             reads_.emplace(loop_);
         }
-        return reads_->is_unwritten(buffer);
+        return reads_->are_of_inputs(condition);
     }
 
     bool is_guarded() const {
         return std::any_of(guards_.begin(), guards_.end(), [&](const Expr &guard) {
-            if (!guard.defined()) {
-                return true;
-            }
-            const std::vector<std::string> names = free_variables(WithoutReads().mutate(guard));
-            return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
-                return name != var_ && !inner_.contains(name);
+            return !guard.defined() || says_more(guard, [&](const std::string &name) {
+                return name == var_ || inner_.contains(name);
             });
         });
     }

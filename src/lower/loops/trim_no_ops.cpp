@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/trim_no_ops.h"
 
+#include <algorithm>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "lower/effects.h"
 #include "lower/loop_guards.h"
 
 namespace calotype::internal {
@@ -32,11 +35,22 @@ private:
             !contains<For>(op->body, [](const For *inner) { return is_gpu(inner->for_type); });
         const LoopGuards guards =
             find_guards(op, may_hoist, !ctx_.target.has_feature(Target::StrictFloat));
-        if (guards.range.is_empty() || (guards.range.is_everything() && !guards.fixed.defined())) {
+        if (guards.range.is_empty() || (guards.range.is_everything() && guards.fixed.empty())) {
             return s;
         }
-        const Stmt loop = trimmed(op, guards);
-        return guards.fixed.defined() ? IfThenElse::make(guards.fixed, loop) : loop;
+        Stmt result = trimmed(op, guards);
+        std::for_each(guards.fixed.rbegin(), guards.fixed.rend(),
+                      [&](const Expr &condition) { result = under(condition, result); });
+        return result;
+    }
+
+    /// Conditions that read nothing are asked together.
+    static Stmt under(const Expr &condition, const Stmt &s) {
+        const IfThenElse *inner = s.as<IfThenElse>();
+        const bool is_joined =
+            inner && !inner->else_case.defined() && is_speculatable(inner->condition);
+        return is_joined ? IfThenElse::make(condition && inner->condition, inner->then_case)
+                         : IfThenElse::make(condition, s);
     }
 
     Stmt trimmed(const For *op, const LoopGuards &guards) {

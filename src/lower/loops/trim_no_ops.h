@@ -25,8 +25,8 @@ namespace calotype::internal {
 /// counts if all of it is under the same conditions, and so do the two sides of a branch. Clamps in what is added that the
 /// condition makes superfluous go.
 ///
-/// A condition stays where it does not hold in the whole range. Conditions that read memory are
-/// left alone.
+/// A condition stays where it does not hold in the whole range. So does one that reads memory, unless it reads inputs at
+/// places that do not depend on the iteration.
 ///
 /// Requires: nothing.
 /// Establishes: no hints of what is likely, which hide that a clamp is superfluous.

@@ -70,7 +70,7 @@ Stmt without_idle_lanes(const For *op, int64_t lanes, const LowerContext &ctx) {
     const std::optional<int64_t> last =
         guards.range.has_upper_bound() ? as_const_int(simplify(guards.range.max)) : std::nullopt;
     const int64_t used = last ? *last - *min + 1 : lanes;
-    if (used < 1 || used > lanes / 2 || guards.fixed.defined() || guards.range.has_lower_bound()) {
+    if (used < 1 || used > lanes / 2 || !guards.fixed.empty() || guards.range.has_lower_bound()) {
         return Stmt();
     }
     return with(op, &For::extent, make_const(op->min.type(), used), &For::body, guards.body);
