@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/vectorize_functions.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -20,7 +21,7 @@ namespace calotype::internal {
 namespace {
 
 bool has_rare_branch(const Call *op) {
-    return op->type == Float(32) &&
+    return (op->type == Float(32) || op->type == Float(64)) &&
            op->is_intrinsic({Intrinsic::sin, Intrinsic::cos, Intrinsic::tan, Intrinsic::log,
                              Intrinsic::pow, Intrinsic::asinh, Intrinsic::acosh, Intrinsic::atanh});
 }
@@ -39,7 +40,11 @@ public:
                 is_simple_ &= equal(load, index);
             }
         }
-        return is_simple_ && has_function_;
+        return is_simple_ && widest_ != 0;
+    }
+    /// Of the values of such functions.
+    int widest() const {
+        return widest_;
     }
 
     void operator()(const Stmt &s) override {
@@ -81,7 +86,9 @@ private:
         GraphVisitor::visit(op);
     }
     void visit(const Call *op) override {
-        has_function_ |= has_rare_branch(op) && is_different_in_lanes(op);
+        if (has_rare_branch(op) && is_different_in_lanes(op)) {
+            widest_ = std::max(widest_, op->type.bits());
+        }
         GraphVisitor::visit(op);
     }
     void visit(const Store *op) override {
@@ -98,12 +105,13 @@ private:
     std::set<std::string> varying_;  ///< names of what is not the same in all iterations
     std::map<std::string, Expr> stores_;
     std::map<std::string, std::vector<Expr>> loads_;
-    bool is_simple_ = true, has_function_ = false;
+    bool is_simple_ = true;
+    int widest_ = 0;
 };
 
 class VectorizeFunctions : public StmtMutator {
 public:
-    explicit VectorizeFunctions(const Target &target) : lanes_(target.natural_lanes(32, true)) {
+    explicit VectorizeFunctions(const Target &target) : target_(target) {
     }
 
 private:
@@ -113,35 +121,39 @@ private:
         if (is_gpu(op->for_type) || op->for_type == ForType::Vectorized) {
             return op;
         }
-        const bool is_serial = op->for_type == ForType::Serial;
-        return is_serial && is_long(op) && Iteration(op->name).wants_vectors(op->body)
-                   ? in_vectors(op)
-                   : Mutator::visit(op);
+        Iteration iteration(op->name);
+        if (op->for_type == ForType::Serial && iteration.wants_vectors(op->body)) {
+            const int lanes = target_.natural_lanes(iteration.widest(), true);
+            if (is_long(op, lanes)) {
+                return in_vectors(op, lanes);
+            }
+        }
+        return Mutator::visit(op);
     }
     Stmt visit(const Atomic *op) override {
         return op;
     }
 
     /// Not a few elements, whose vector would have more lanes that are left out than others.
-    bool is_long(const For *op) const {
-        return lanes_ > 1 && as_const_int(op->extent).value_or(lanes_) * 2 >= lanes_;
+    static bool is_long(const For *op, int lanes) {
+        return lanes > 1 && as_const_int(op->extent).value_or(lanes) * 2 >= lanes;
     }
 
-    Stmt in_vectors(const For *op) const {
+    static Stmt in_vectors(const For *op, int lanes) {
         const std::string vector = names::part(op->name, "vector");
         const std::string lane = names::part(op->name, "lane");
         const Expr x = Variable::make(Int(32), op->name);
         const Expr value =
-            op->min + Variable::make(Int(32), vector) * lanes_ + Variable::make(Int(32), lane);
+            op->min + Variable::make(Int(32), vector) * lanes + Variable::make(Int(32), lane);
         Stmt body = IfThenElse::make(likely(x < op->min + op->extent), op->body);
         body = LetStmt::make(op->name, value, body);
         body =
-            For::make(lane, 0, lanes_, ForType::Vectorized, Partition::Auto, op->device_api, body);
-        return For::make(vector, 0, simplify((op->extent + (lanes_ - 1)) / lanes_), op->for_type,
+            For::make(lane, 0, lanes, ForType::Vectorized, Partition::Auto, op->device_api, body);
+        return For::make(vector, 0, simplify((op->extent + (lanes - 1)) / lanes), op->for_type,
                          op->partition, op->device_api, body);
     }
 
-    const int lanes_;
+    const Target &target_;
 };
 
 }  // namespace

@@ -16,8 +16,7 @@ namespace calotype::internal {
 ///                                               if likely(x < a + n) { f[x] = sin(g[x]) }
 ///                                           } }
 ///
-/// Of float32 alone, whose functions give the same in vectors as in scalars. No iteration may read what another one
-/// writes. Not where passes of the program follow, which expect the loops of its schedule.
+/// No iteration may read what another one writes. Not where passes of the program follow, which expect the loops of its schedule.
 ///
 /// Requires: flat storage.
 /// Establishes: nothing that other passes rely on.

@@ -5,6 +5,7 @@
 
 #include <cfenv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -134,6 +135,32 @@ TEST(Math, UnaryFunctions) {
                 check<float>(target, lanes, f);
                 check<double>(target, lanes, f);
             }
+        }
+    }
+}
+
+template<typename T>
+void check_lanes_are_scalars(const Target &target, const Function &f) {
+    const std::vector<T> x = samples<T>(f.low, f.high);
+    const auto make = [&](Expr e) {
+        return f.make(std::move(e));
+    };
+    const std::vector<T> scalars = map1<T, T>(target, 1, x, make),
+                         vectors = map1<T, T>(target, 8, x, make);
+    for (size_t i = 0; i < x.size(); i++) {
+        const bool both_nan = std::isnan(scalars[i]) && std::isnan(vectors[i]);
+        EXPECT_TRUE(both_nan || std::memcmp(&scalars[i], &vectors[i], sizeof(T)) == 0)
+            << f.name << "(" << x[i] << ") = " << scalars[i] << ", in a vector " << vectors[i]
+            << " on " << target.to_string();
+    }
+}
+
+// Whatever the other lanes are.
+TEST(Math, VectorsGiveWhatScalarsGive) {
+    for (const Target &target : runnable_targets()) {
+        for (const Function &f : functions) {
+            check_lanes_are_scalars<float>(target, f);
+            check_lanes_are_scalars<double>(target, f);
         }
     }
 }

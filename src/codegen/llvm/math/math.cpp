@@ -144,11 +144,13 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
     b_.SetInsertPoint(call);
     llvm::CallInst *exact = b_.CreateCall(slow, args);
     exact->setCallingConv(slow->getCallingConv());
+    Value *chosen =
+        type_.is_scalar() ? exact : b_.CreateSelect(special, exact, usual);  // as in scalars
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
     llvm::PHINode *result = b_.CreatePHI(float_type_, 2);
     result->addIncoming(usual, from);
-    result->addIncoming(exact, call);
+    result->addIncoming(chosen, call);
     return result;
 }
 

@@ -70,8 +70,8 @@ private:
     Value *absolute(Value *x);
     Value *with_sign_of(Value *magnitude, Value *sign);
     Value *is_negative(Value *x);
-    /// What `usual` is, but if any lane of `special` is set, what `any` makes of all lanes of the arguments.
-    /// `name` and the type say what that is.
+    /// What `usual` is, and in the lanes that are `special` what `any` makes of the arguments, which takes a branch where
+    /// there is one. `name` and the type say what that is.
     using OfArguments = std::function<Value *(const std::vector<Value *> &)>;
     Value *unless_any(Value *special, Value *usual, const std::string &name,
                       const std::vector<Value *> &args, const OfArguments &any);

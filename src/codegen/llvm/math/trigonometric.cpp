@@ -36,7 +36,7 @@ constexpr HalfPi half_pi_32 = {0x1.921fb6p+0, -0x1.777a5cp-25},
 
 }  // namespace
 
-// |x| > limit in any lane sends all lanes to the C library.
+// Lanes with |x| > limit are the C library's.
 Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char *name) {
     Value *large = b_.CreateFCmpOGT(absolute(x), constant(limit));
     return unless_any(large, fast, name, {x}, [&](const std::vector<Value *> &args) {
