@@ -7,9 +7,9 @@
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
 #include "ir/printer.h"
+#include "ir/walk/field_walk.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
-#include "support/stack_guard.h"
 #include "support/text.h"
 
 namespace calotype::internal {
@@ -74,17 +74,8 @@ std::string CWriter::map(Type t, const std::vector<Expr> &operands,
 }
 
 std::string CWriter::emit(const Expr &e) {
-    check_stack();
     internal_assert(e.defined()) << "undefined expression in a lowered module";
-    switch (e.kind()) {
-#define EXPR(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        return emit_node(e.as<Name>());
-#define STMT(Name) case NodeKind::Name:
-#include "ir/nodes.def"
-        break;
-    }
-    internal_error << "a statement in the place of an expression";
+    return dispatch(e.get(), [this](const auto *op) { return emit_node(op); });
 }
 
 std::string CWriter::emit_node(const IntImm *op) {

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/c/c_writer.h"
-#include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "ir/conventions/stack_storage.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
 
 namespace calotype::internal {
 
 void CWriter::emit(const Stmt &s) {
-    if (!s.defined()) {
-        return;
+    if (s.defined()) {
+        dispatch(s.get(), [this](const auto *op) { emit_node(op); });
     }
-    switch (s.kind()) {
-#define EXPR(Name) case NodeKind::Name:
-#define STMT(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        emit_node(s.as<Name>());                                                                   \
-        return;
-#include "ir/nodes.def"
-    }
-    internal_error << "an expression in the place of a statement";
 }
 
 void CWriter::body_with(const std::string &name, const std::string &text, Type type,

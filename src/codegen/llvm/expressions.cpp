@@ -8,8 +8,8 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
-#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -48,17 +48,8 @@ bool no_signed_wrap(Type t, const Value *a, const Value *b) {
 }  // namespace
 
 Value *FunctionEmitter::emit(const Expr &e) {
-    check_stack();
     internal_assert(e.defined()) << "undefined expression in a lowered module";
-    switch (e.kind()) {
-#define EXPR(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        return emit_node(e.as<Name>());
-#define STMT(Name) case NodeKind::Name:
-#include "ir/nodes.def"
-        break;
-    }
-    internal_error << "a statement in the place of an expression";
+    return dispatch(e.get(), [this](const auto *op) { return emit_node(op); });
 }
 
 Value *FunctionEmitter::with_strict_float(const std::function<Value *()> &emission) {

@@ -4,8 +4,8 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/scattered_bytes.h"
 #include "ir/queries.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
-#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -59,19 +59,9 @@ llvm::BasicBlock *FunctionEmitter::new_block(const char *name) {
 }
 
 void FunctionEmitter::emit(const Stmt &s) {
-    check_stack();
-    if (!s.defined()) {
-        return;
+    if (s.defined()) {
+        dispatch(s.get(), [this](const auto *op) { emit_node(op); });
     }
-    switch (s.kind()) {
-#define EXPR(Name) case NodeKind::Name:
-#define STMT(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        emit_node(s.as<Name>());                                                                   \
-        return;
-#include "ir/nodes.def"
-    }
-    internal_error << "an expression in the place of a statement";
 }
 
 void FunctionEmitter::emit_node(const LetStmt *op) {

@@ -6,24 +6,15 @@
 #include "codegen/opencl/device_writer.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
-#include "support/stack_guard.h"
 #include "support/text.h"
 
 namespace calotype::internal {
 
 DeviceValue DeviceWriter::emit(const Expr &e) {
-    check_stack();
     internal_assert(e.defined()) << "undefined expression in a kernel";
-    switch (e.kind()) {
-#define EXPR(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        return emit_node(e.as<Name>());
-#define STMT(Name) case NodeKind::Name:
-#include "ir/nodes.def"
-        break;
-    }
-    internal_error << "a statement in the place of an expression";
+    return dispatch(e.get(), [this](const auto *op) { return emit_node(op); });
 }
 
 namespace {

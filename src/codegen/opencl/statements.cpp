@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
+#include "ir/walk/field_walk.h"
 #include "support/error.h"
 
 namespace calotype::internal {
 
 void DeviceWriter::emit(const Stmt &s) {
-    if (!s.defined()) {
-        return;
+    if (s.defined()) {
+        dispatch(s.get(), [this](const auto *op) { emit_node(op); });
     }
-    switch (s.kind()) {
-#define EXPR(Name) case NodeKind::Name:
-#define STMT(Name)                                                                                 \
-    case NodeKind::Name:                                                                           \
-        emit_node(s.as<Name>());                                                                   \
-        return;
-#include "ir/nodes.def"
-    }
-    internal_error << "an expression in the place of a statement";
 }
 
 // A variable of the let's name, if it is not one already.
