@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "arith/exact_types.h"
 #include "arith/linear_form.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -162,7 +163,7 @@ private:
 
 ConstantInterval sum_range(const Expr &e) {
     const Type t = e.type();
-    if (!t.is_int() || t.can_overflow() || !is_pure(e)) {
+    if (!is_exact_int(t) || !is_pure(e)) {
         return ConstRange::everything();
     }
     return SumRange().of(LinearForm(e), most_levels + 1);
@@ -170,7 +171,7 @@ ConstantInterval sum_range(const Expr &e) {
 
 ConstantInterval difference_range(const Expr &a, const Expr &b) {
     const Type t = a.type();
-    if (!t.is_int() || t.can_overflow()) {
+    if (!is_exact_int(t)) {
         return ConstRange::everything();
     }
     return range_of(a, b, most_levels);

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "arith/bounds.h"
+#include "arith/exact_types.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -54,11 +55,6 @@ Steps sign_only(const Steps &s) {
                                 : Steps::everything();
 }
 
-/// Arithmetic in t gives the exact result (rounded, for floats), so that the rules hold.
-bool is_exact(Type t) {
-    return t.is_float() || (t.is_int() && !t.can_overflow());
-}
-
 class StepFinder {
 public:
     StepFinder(const std::string &var, const Scope<ConstantInterval> &others) : var_(var) {
@@ -93,7 +89,7 @@ private:
     }
 
     static Steps exact_or_constant(const Steps &s, Type t, bool constant) {
-        return constant ? no_step : is_exact(t) ? s : Steps::everything();
+        return constant ? no_step : never_wraps(t) ? s : Steps::everything();
     }
 
     bool constant(const Expr &e) {
@@ -162,7 +158,7 @@ private:
             const Steps &s = b == no_step ? a : b;
             return *f >= 0 ? sign_only(s) : sign_only(negated(s));
         }
-        if (!is_exact(op->type)) {
+        if (!never_wraps(op->type)) {
             return Steps::everything();
         }
         return values(op->a) * b + values(op->b) * a;
@@ -173,7 +169,7 @@ private:
         if (a == no_step && b == no_step) {
             return no_step;
         }
-        if (b != no_step || !is_exact(op->type)) {
+        if (b != no_step || !never_wraps(op->type)) {
             return Steps::everything();
         }
         if (op->type.is_float()) {
@@ -261,8 +257,7 @@ private:
     template<typename T>
     Steps same(const T *op) {
         const Steps a = find(op->a), b = find(op->b);
-        const bool move_together =
-            a.is_single() && a == b && is_exact(op->a.type()) && op->a.type().is_int();
+        const bool move_together = a.is_single() && a == b && is_exact_int(op->a.type());
         return (a == no_step && b == no_step) || move_together ? no_step : Steps::of(-1, 1);
     }
 
@@ -282,7 +277,7 @@ private:
         if (c == no_step) {
             return either;
         }
-        if (!op->type.is_int() || op->type.can_overflow()) {
+        if (!is_exact_int(op->type)) {
             return Steps::everything();
         }
         // A jump from one value to the other comes on top.
@@ -317,8 +312,7 @@ private:
             return sign_only(s);
         }
         // Truncation of what fits keeps the order.
-        return from.is_float() && to.is_int() && !to.can_overflow() ? sign_only(s)
-                                                                    : Steps::everything();
+        return from.is_float() && is_exact_int(to) ? sign_only(s) : Steps::everything();
     }
 
     Steps visit(const Let *op) {
@@ -389,7 +383,8 @@ private:
             return no_step;
         }
         const auto bits = as_const_int(op->args[1]);
-        if (!is_exact(op->type) || !bits || *bits < 0 || *bits >= op->type.bits() || *bits > 62) {
+        if (!never_wraps(op->type) || !bits || *bits < 0 || *bits >= op->type.bits() ||
+            *bits > 62) {
             return Steps::everything();
         }
         const ConstantInterval power = ConstantInterval::single(int64_t(1) << *bits);

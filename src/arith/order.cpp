@@ -2,6 +2,7 @@
 #include "arith/order.h"
 
 #include "arith/constant_interval.h"
+#include "arith/exact_types.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
@@ -126,8 +127,7 @@ bool known_less_equal(const Expr &a, const Expr &b) {
         return true;
     }
     const Type t = a.type();
-    const bool is_exact = t.is_int() && !t.can_overflow() && t == b.type();
-    return is_exact ? OrderProof().holds(a, b, 0) : equal(a, b);
+    return is_exact_int(t) && t == b.type() ? OrderProof().holds(a, b, 0) : equal(a, b);
 }
 
 }  // namespace calotype::internal

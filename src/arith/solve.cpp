@@ -7,6 +7,7 @@
 
 #include "arith/bounds.h"
 #include "arith/bounds/ends.h"
+#include "arith/exact_types.h"
 #include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -88,11 +89,6 @@ bool as_comparison(const Expr &e, Cmp *c, Expr *a, Expr *b) {
 const Expr &strip_hints(const Expr &e) {
     const Call *c = e.as<Call>();
     return c && c->is_likely() ? strip_hints(c->args[0]) : e;
-}
-
-/// Sums may be moved between the sides of a comparison.
-bool is_movable(Type t) {
-    return t.is_int() && !t.can_overflow();
 }
 
 /// k * var + rest
@@ -238,7 +234,7 @@ private:
 
     /// Both sides have the variable.
     Expr collect(Cmp c, const Expr &a, const Expr &b) {
-        if (is_movable(a.type())) {
+        if (is_exact_int(a.type())) {
             const auto left = linear(a), right = linear(b);
             const auto k = left && right ? checked_sub(left->k, right->k) : std::nullopt;
             if (k) {
@@ -274,7 +270,7 @@ private:
         if (const Cast *op = a.as<Cast>()) {
             return peel_cast(c, op, b);
         }
-        if (!is_movable(a.type())) {
+        if (!is_exact_int(a.type())) {
             return give_up(make(c, a, b));
         }
         if (const Add *op = a.as<Add>()) {
@@ -390,7 +386,7 @@ private:
     }
 
     Expr solve_value(const Expr &e) {
-        if (const auto l = is_movable(e.type()) ? linear(e) : std::nullopt) {
+        if (const auto l = is_exact_int(e.type()) ? linear(e) : std::nullopt) {
             const Expr first = scaled(l->k, e.type());
             return l->k == 0 ? l->rest : is_const_zero(l->rest) ? first : Add::make(first, l->rest);
         }

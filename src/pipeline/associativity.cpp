@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "arith/exact_types.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
@@ -296,7 +297,7 @@ private:
     std::optional<Expr> rest_of_extremum(const Expr &e) const {
         const bool is_min = e.kind() == NodeKind::Min;
         const auto ab = operands(is_min ? Op::Min : Op::Max, e);
-        if (!ab || !(e.type().is_float() || (e.type().is_int() && e.type().bits() >= 32))) {
+        if (!ab || !never_wraps(e.type())) {
             return std::nullopt;
         }
         const auto a = rest(ab->first), b = rest(ab->second);

@@ -4,6 +4,7 @@
 
 #include "arith/bounds/bounds_engine.h"
 #include "arith/bounds/ends.h"
+#include "arith/exact_types.h"
 #include "arith/fixed_point.h"
 #include "arith/integer_info.h"
 #include "arith/simplify.h"
@@ -261,7 +262,7 @@ Bounded BoundsEngine::bitwise(const Call *op) {
     }
     const Bounded a = bounds(op->args[0]);
     Bounded result = of_range(range_of_call(op), t);
-    if (op->is_intrinsic(Intrinsic::bitwise_not) && t.is_int() && !t.can_overflow()) {
+    if (op->is_intrinsic(Intrinsic::bitwise_not) && is_exact_int(t)) {
         return sub({Interval::single_point(make_const(t, -1)), ConstantInterval::single(-1)}, a, t);
     }
     if (op->is_intrinsic(Intrinsic::bitwise_and)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arith/bounds/ends.h"
+#include "arith/exact_types.h"
 #include "arith/order.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -32,7 +33,7 @@ bool reads_memory(const Expr &e) {
 
 /// Only such expressions get a closer look.
 bool is_index(const Expr &e) {
-    return e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
+    return is_exact_int(e.type()) && e.type().is_scalar();
 }
 
 /// The ends of a, but those of b where they are provably tighter; both hold.

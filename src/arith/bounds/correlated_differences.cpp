@@ -6,6 +6,7 @@
 #include "arith/bounds/ends.h"
 #include "arith/constant_interval.h"
 #include "arith/difference_range.h"
+#include "arith/exact_types.h"
 #include "arith/linear_form.h"
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
@@ -79,14 +80,14 @@ bool is_usable(const Interval *i, const Scope<Interval> &vars) {
            !mentions_any(i->max, vars);
 }
 
-bool is_exact_int(Type t) {
-    return t.is_int() && !t.can_overflow() && t.is_scalar();
+bool is_exact_scalar(Type t) {
+    return is_exact_int(t) && t.is_scalar();
 }
 
 }  // namespace
 
 Expr cancel_like_terms(const Expr &e) {
-    if (!is_exact_int(e.type())) {
+    if (!is_exact_scalar(e.type())) {
         return e;
     }
     const LinearForm form(e);
@@ -104,7 +105,7 @@ Directions variable_directions(const Expr &e) {
 }
 
 bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {
-    if (!is_exact_int(e.type())) {
+    if (!is_exact_scalar(e.type())) {
         return false;
     }
     for (const auto &[name, directions] : variable_directions(e)) {

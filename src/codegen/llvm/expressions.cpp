@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include "arith/exact_types.h"
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
@@ -42,7 +43,7 @@ bool is_data(const Value *v, int *budget) {
 // read from memory may overflow on the way then, and has to wrap and come back. Coordinates are far from the ends.
 bool no_signed_wrap(Type t, const Value *a, const Value *b) {
     int budget = 64;
-    return t.is_int() && t.bits() >= 32 && !is_data(a, &budget) && !is_data(b, &budget);
+    return is_exact_int(t) && !is_data(a, &budget) && !is_data(b, &budget);
 }
 
 }  // namespace

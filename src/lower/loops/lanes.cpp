@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "arith/exact_types.h"
 #include "arith/strided.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -39,7 +40,7 @@ public:
         if (e.type().is_scalar()) {
             return Ends{e, e};
         }
-        if (!e.type().is_int() || e.type().can_overflow()) {
+        if (!is_exact_int(e.type())) {
             return std::nullopt;
         }
         const std::optional<AffineLanes> affine = affine_lanes_of(e);
