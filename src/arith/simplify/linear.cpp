@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "arith/exact_types.h"
 #include "arith/linear_form.h"
 #include "arith/simplify/const_range.h"
 #include "arith/simplify/simplifier.h"
@@ -186,7 +187,7 @@ bool shrink_by_lets(LinearForm *sum, const Facts &facts) {
 // a - b where it is a constant, if need be by looking into lets.
 std::optional<int64_t> Simplifier::difference_by_lets(const Expr &a, const Expr &b) {
     const bool sums = may_hold_sum(a) || may_hold_sum(b);
-    if (!is_exact(a.type()) || a.type().is_vector() || !(sums || facts_.has_values())) {
+    if (!is_exact_int(a.type()) || a.type().is_vector() || !(sums || facts_.has_values())) {
         return std::nullopt;
     }
     LinearForm difference = difference_of(a, b);
@@ -214,7 +215,7 @@ Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
 
 Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
     const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(op, a, b);
-    if (!is_exact(a.type())) {
+    if (!is_exact_int(a.type())) {
         return Expr();
     }
     if (op == NodeKind::Sub) {
@@ -238,7 +239,7 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
     const Type t = a.type();
     const bool sums = may_hold_sum(a) || may_hold_sum(b),
                extrema = are_extrema(NodeKind::Sub, a, b);
-    if (!is_exact(t)) {
+    if (!is_exact_int(t)) {
         return Expr();
     }
     if (const auto difference = difference_by_lets(a, b)) {
@@ -276,7 +277,7 @@ Expr Simplifier::cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b) {
     const Ramp *lanes = (is_first ? a : b).as<Ramp>();
     const Broadcast *other = (is_first ? b : a).as<Broadcast>();
     if (!lanes || !other || lanes->base.type() != other->value.type() || is_const(other->value) ||
-        !is_exact(other->value.type())) {
+        !is_exact_int(other->value.type())) {
         return Expr();
     }
     std::optional<int64_t> difference = difference_by_lets(lanes->base, other->value);
@@ -374,7 +375,7 @@ Expr Simplifier::remainder_of_ramp(const Ramp &ramp, const Expr &b) {
 Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
     const auto divisor = as_const_int(b);
-    if (!is_exact(t) || !divisor) {
+    if (!is_exact_int(t) || !divisor) {
         return Expr();
     }
     if (const Ramp *ramp = a.as<Ramp>()) {

@@ -11,14 +11,11 @@
 // operand of data needs bounds by which it fits.
 #include <algorithm>
 
+#include "arith/exact_types.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {
-
-bool is_exact(Type t) {
-    return t.is_int() && t.bits() >= 32;
-}
 
 namespace {
 
@@ -68,7 +65,7 @@ bool Simplifier::may_be_data(const Expr &e) const {
 
 bool Simplifier::may_overflow(const Expr &e) {
     const Type t = e.type();
-    return is_exact(t) && !ConstRange::of_type(t).contains(unbounded_info(e).range) &&
+    return is_exact_int(t) && !ConstRange::of_type(t).contains(unbounded_info(e).range) &&
            may_be_data(e);
 }
 
@@ -192,7 +189,7 @@ bool Simplifier::may_overflow(const Rule &rule, const Bindings &bindings) {
     for (const uint16_t n : rule.new_operands) {
         const ExprNode *letter = letter_in(rule, n, bindings);
         const Type t = letter->type;
-        if (!is_exact(t) ||
+        if (!is_exact_int(t) ||
             ConstRange::of_type(t).contains(RangeOfNode(rule, bindings, *this, info_of)(n))) {
             continue;
         }

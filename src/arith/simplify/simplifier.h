@@ -166,8 +166,6 @@ private:
     int renamed_ = 0;
 };
 
-/// int32 and int64, which do not wrap.
-bool is_exact(Type t);
 /// A value of which it is said between which others it lies.
 bool is_promise(const Expr &e);
 /// Drops lets that are not used and whose value has no effects.
