@@ -122,6 +122,61 @@ struct calotype_module_desc;
 #endif
 )";
 
+const char *const registration_preamble = R"(//
+// Linked into a program that defines calotype_register_argv_and_metadata, this tells it of the
+// functions below before main().
+#include <cstddef>
+
+struct calotype_filter_metadata_t;
+
+#if defined(HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC) && \
+    !defined(CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC)
+#define CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC \
+    HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC
+#endif
+
+extern "C" {
+void calotype_register_argv_and_metadata(int (*filter_argv_call)(void **),
+                                         const struct calotype_filter_metadata_t *filter_metadata,
+                                         const char *const *extra_key_value_pairs);
+#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC
+extern const char *const *CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();
+#endif
+}
+)";
+
+/// An object whose constructor tells the program of the function.
+void register_function(std::ostream &out, const LoweredFunction &f, const Target &target) {
+    const std::vector<std::string> parts = name_parts(f.name);
+    const std::string &name = parts.back();
+    const bool is_cpp = has_cpp_linkage(f, target);
+    const size_t namespaces = is_cpp ? parts.size() - 1 : 0;
+    std::string scope = "::";
+    out << "\n" << (is_cpp ? "" : "extern \"C\" {\n");
+    for (size_t i = 0; i < namespaces; i++) {
+        out << "namespace " << parts[i] << " {\n";
+        scope += parts[i] + "::";
+    }
+    out << "int " << name << "_argv(void **args);\n"
+        << "const struct calotype_filter_metadata_t *" << name << "_metadata();\n";
+    for (size_t i = 0; i < (is_cpp ? namespaces : 1); i++) {
+        out << "}\n";
+    }
+    out << "\nnamespace {\n"
+        << "struct Register_" << name << " {\n"
+        << "    Register_" << name << "() {\n"
+        << "#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
+        << "        const char *const *extra = CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
+        << "#else\n"
+        << "        const char *const *extra = nullptr;\n"
+        << "#endif\n"
+        << "        calotype_register_argv_and_metadata(" << scope << name << "_argv, " << scope
+        << name << "_metadata(), extra);\n"
+        << "    }\n"
+        << "} register_" << name << ";\n"
+        << "}  // namespace\n";
+}
+
 }  // namespace
 
 std::string c_header_text(const LoweredModule &module, const Target &target) {
@@ -142,61 +197,11 @@ std::string c_header_text(const LoweredModule &module, const Target &target) {
 std::string registration_text(const LoweredModule &module, const Target &target) {
     std::ostringstream out;
     out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
-        << "//\n"
-        << "// Linked into a program that defines calotype_register_argv_and_metadata, this tells "
-           "it of the\n"
-        << "// functions below before main().\n"
-        << "#include <cstddef>\n\n"
-        << "struct calotype_filter_metadata_t;\n\n"
-        << "#if defined(HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC) && \\\n"
-        << "    !defined(CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC)\n"
-        << "#define CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC \\\n"
-        << "    HALIDE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
-        << "#endif\n\n"
-        << "extern \"C\" {\n"
-        << "void calotype_register_argv_and_metadata(int (*filter_argv_call)(void **),\n"
-        << "                                         const struct calotype_filter_metadata_t "
-           "*filter_metadata,\n"
-        << "                                         const char *const *extra_key_value_pairs);\n"
-        << "#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
-        << "extern const char *const *CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
-        << "#endif\n"
-        << "}\n";
+        << registration_preamble;
     for (const LoweredFunction &f : module.functions) {
-        if (f.linkage != LinkageType::ExternalPlusMetadata) {
-            continue;
+        if (f.linkage == LinkageType::ExternalPlusMetadata) {
+            register_function(out, f, target);
         }
-        std::vector<std::string> parts = name_parts(f.name);
-        std::string name = parts.back(), scope = "::";
-        bool cpp = has_cpp_linkage(f, target);
-        out << "\n";
-        if (cpp) {
-            for (size_t i = 0; i + 1 < parts.size(); i++) {
-                out << "namespace " << parts[i] << " {\n";
-                scope += parts[i] + "::";
-            }
-        } else {
-            out << "extern \"C\" {\n";
-        }
-        out << "int " << name << "_argv(void **args);\n"
-            << "const struct calotype_filter_metadata_t *" << name << "_metadata();\n";
-        for (size_t i = 0; i < (cpp ? parts.size() - 1 : 1); i++) {
-            out << "}\n";
-        }
-        out << "\nnamespace {\n"
-            << "struct Register_" << name << " {\n"
-            << "    Register_" << name << "() {\n"
-            << "#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
-            << "        const char *const *extra = "
-               "CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
-            << "#else\n"
-            << "        const char *const *extra = nullptr;\n"
-            << "#endif\n"
-            << "        calotype_register_argv_and_metadata(" << scope << name << "_argv, " << scope
-            << name << "_metadata(), extra);\n"
-            << "    }\n"
-            << "} register_" << name << ";\n"
-            << "}  // namespace\n";
     }
     return out.str();
 }
