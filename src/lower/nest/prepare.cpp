@@ -374,11 +374,8 @@ void embed_constants(LowerContext *ctx) {
     }
 }
 
-}  // namespace
-
-std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
-    auto ctx = std::make_unique<LowerContext>();
-    ctx->target = with_instruction_sets(target);
+/// Takes the pipeline over, with copies of its Funcs.
+void copy_source(const PipelineSource &source, LowerContext *ctx) {
     ctx->pipeline_name = source.name;
     ctx->args = source.args;
     ctx->requirements = source.requirements;
@@ -395,22 +392,18 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
         ctx->requirements.insert(ctx->requirements.end(), own.begin(), own.end());
     }
     check_defined(ctx->env);
-    pin_outputs(ctx->outputs);
-    lock_levels(ctx->env);
-    validate_schedules(*ctx);
+}
+
+void resolve_wrappers(LowerContext *ctx) {
     apply_wrappers(ctx->env);
     forget_wrappers(ctx->env);
     for (const auto &entry : ctx->env) {
         pass_what_is_wrapped(entry.second, ctx->env);
     }
     forget_unused(ctx->outputs, &ctx->env);
-    resolve_language(*ctx);
-    fold_choices(*ctx);
-    make_copy_stages(*ctx);
-    for (const auto &[name, f] : ctx->env) {
-        decide_mangling(f, ctx->target);
-        decide_tails(f);
-    }
+}
+
+void decide_order(LowerContext *ctx) {
     Order order(ctx->env);
     for (const Function &f : ctx->outputs) {
         order.visit(f);
@@ -419,7 +412,9 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     for (const auto &group : ctx->fused_groups) {
         ctx->order.insert(ctx->order.end(), group.begin(), group.end());
     }
-    validate_groups(*ctx);
+}
+
+void find_parameters_used(LowerContext *ctx) {
     ctx->used = parameters_used(ctx->env, ctx->requirements);
     check_shapes_that_are_read(*ctx);
     validate_names(*ctx);
@@ -429,7 +424,29 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
             ctx->used.parameters.erase(output.name());
         }
     }
-    embed_constants(ctx.get());
+    embed_constants(ctx);
+}
+
+}  // namespace
+
+std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
+    auto ctx = std::make_unique<LowerContext>();
+    ctx->target = with_instruction_sets(target);
+    copy_source(source, ctx.get());
+    pin_outputs(ctx->outputs);
+    lock_levels(ctx->env);
+    validate_schedules(*ctx);
+    resolve_wrappers(ctx.get());
+    resolve_language(*ctx);
+    fold_choices(*ctx);
+    make_copy_stages(*ctx);
+    for (const auto &[name, f] : ctx->env) {
+        decide_mangling(f, ctx->target);
+        decide_tails(f);
+    }
+    decide_order(ctx.get());
+    validate_groups(*ctx);
+    find_parameters_used(ctx.get());
     ctx->link_plan = LinkPlan(source.linkables, ctx->used);
     ctx->func_bounds = func_value_bounds(*ctx);
     return ctx;
