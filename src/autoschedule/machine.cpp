@@ -2,7 +2,6 @@
 #include "autoschedule/machine.h"
 
 #include <cstdlib>
-#include <vector>
 
 #include "support/error.h"
 #include "support/text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each stage of the host of a group is a kernel whose blocks are tiles of its first dimensions; the
 // members are computed by the threads of a block, in memory that these share.
-#include <algorithm>
 
 #include "autoschedule/write_schedule.h"
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <utility>
 
 #include "codegen/version.h"
 #include "support/compiling.h"

@@ -9,7 +9,6 @@
 #include "codegen/symbol_name.h"
 #include "driver/compiler_stack.h"
 #include "driver/dispatch.h"
-#include "driver/embedded_runtime.h"
 #include "driver/progress.h"
 #include "support/error.h"
 #include "support/file.h"

@@ -2,7 +2,6 @@
 #include "generator/linkable_param.h"
 
 #include "support/error.h"
-#include "support/text.h"
 
 namespace calotype {
 

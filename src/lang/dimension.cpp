@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/dimension.h"
 
-#include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lang/schedule/check_parameters.h"

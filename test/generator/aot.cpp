@@ -3,7 +3,6 @@
 // name, from a registration file, and by way of C++ source.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 #include <string>
 

@@ -3,7 +3,6 @@
 // is theirs.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #ifdef CALOTYPE_WITH_Z3
 #include <z3++.h>
 
-#include <chrono>
 #include <random>
 
 #include "rules/rule_cases.h"

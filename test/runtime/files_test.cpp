@@ -2,7 +2,6 @@
 // Debug files, traces and profiles: what stands in them.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>

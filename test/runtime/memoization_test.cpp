@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <set>
 #include <string>
 #include <thread>
 

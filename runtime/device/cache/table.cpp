@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/table.h"
 
-#include <new>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/threads.h"
 
-#include <new>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

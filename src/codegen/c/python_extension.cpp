@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sources that bring compiled functions to Python and to torch.
-#include <set>
 #include <sstream>
 
 #include "codegen/emit.h"

@@ -9,7 +9,6 @@
 #include "codegen/linkables/device_parts.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "codegen/linkables/choice.h"
 #include "codegen/nvptx/cubin.h"

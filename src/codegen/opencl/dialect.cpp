@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/opencl/dialect.h"
 
-#include <cstring>
-#include <map>
-
 #include "support/error.h"
 
 namespace calotype::internal {

@@ -13,7 +13,6 @@
 #include "codegen/x86/packing.h"
 #include "codegen/x86/patterns.h"
 #include "codegen/x86/tiles.h"
-#include "support/error.h"
 #include "target/registers.h"
 
 namespace calotype::internal {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <algorithm>
 
 #include "driver/output_plan.h"
 #include "generator/cli/run.h"

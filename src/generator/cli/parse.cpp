@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/cli/parse.h"
 
-#include <cstdlib>
-
 #include "generator/param.h"
 #include "support/environment.h"
 #include "support/error.h"

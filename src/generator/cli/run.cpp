@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <ostream>
 
 #include "driver/cached_outputs.h"

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <cstdlib>
-
 #include "arith/narrowing.h"
 #include "ir/walk/field_walk.h"
 

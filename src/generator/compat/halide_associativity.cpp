@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "halide_associativity.h"
 
-#include <map>
-
 #include "arith/simplify.h"
 #include "pipeline/associativity.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "halide_rewrites.h"
 
-#include <map>
 #include <set>
 #include <vector>
 

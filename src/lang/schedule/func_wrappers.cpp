@@ -5,10 +5,8 @@
 // A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by
 // name alone, so that the two do not keep each other alive.
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lang/func.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/text/serialize.h"
 
-#include <cstring>
 #include <iterator>
-#include <limits>
 
 #include "lang/buffer.h"
 #include "lang/func.h"

@@ -31,7 +31,6 @@
 #include "lower/names.h"
 #include "lower/nest/copy_stage.h"
 #include "lower/nest/extern_stage.h"
-#include "lower/nest/inline_functions.h"
 #include "lower/nest/provide.h"
 #include "lower/nest/split_loops.h"
 #include "lower/nest/stage_loops.h"

@@ -2,7 +2,6 @@
 #include "lower/instrument/inject_profiling.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"

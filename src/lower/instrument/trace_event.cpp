@@ -2,7 +2,6 @@
 #include "lower/instrument/trace_event.h"
 
 #include "ir/constants.h"
-#include "ir/conventions/names.h"
 #include "ir/operators.h"
 #include "lower/names.h"
 

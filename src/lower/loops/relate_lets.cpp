@@ -5,7 +5,6 @@
 #include "lower/loops/relate_lets.h"
 
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 

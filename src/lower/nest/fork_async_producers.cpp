@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"

@@ -7,7 +7,6 @@
 
 #include "arith/box.h"
 #include "arith/simplify.h"
-#include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"

@@ -16,7 +16,6 @@
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/names.h"
-#include "lower/nest/extern_stage.h"
 
 namespace calotype::internal {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "arith/simplify.h"
-#include "ir/constants.h"
 #include "ir/operators.h"
 #include "lower/names.h"
 #include "pipeline/tails.h"

@@ -12,7 +12,6 @@
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"

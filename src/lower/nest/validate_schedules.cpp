@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "ir/constants.h"
 #include "pipeline/level_text.h"
 #include "support/error.h"
 

@@ -10,9 +10,7 @@
 
 #include <map>
 #include <optional>
-#include <unordered_map>
 
-#include "arith/integer_info.h"
 #include "ir/constants.h"
 #include "ir/language/match_types.h"
 #include "ir/mutator.h"

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstring>
-#include <type_traits>
 
 #include "ir/walk/field_walk.h"
 #include "pipeline/fields.h"

@@ -9,7 +9,6 @@
 #include "codegen/linkables/linked.h"
 #include "codegen/nvptx/cubin.h"
 #include "harness/cuda_home.h"
-#include "ir/constants.h"
 #include "ir/parser.h"
 #include "runtime/abi/linkables.h"
 #include "support/text.h"

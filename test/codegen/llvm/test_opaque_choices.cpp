@@ -5,7 +5,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -2,9 +2,6 @@
 // A program that includes LLVM's headers and works on the module of a pipeline.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>

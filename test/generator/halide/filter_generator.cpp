@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Generators: parameters of every kind, arrays, inputs that configure() adds.
 #include "Halide.h"
-#include <cstdio>
 using namespace Halide;
 namespace {
 enum class Mode { Box, Tent };

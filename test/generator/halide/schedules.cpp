@@ -3,8 +3,6 @@
 #include "Halide.h"
 #include "check.h"
 #include <cstdio>
-#include <map>
-#include <set>
 #include <string>
 using namespace Halide;
 static int ncalls = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver, its devices and contexts.
-#include <cstring>
 
 #include "harness/fake_cuda/state.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arguments that are none, descriptors of other versions, hooks that answer what makes no sense:
 // refused with a text, before anything is done.
-#include <cstdlib>
 #include <cstring>
 
 #include "harness/fake_backend/fake_backend.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel that accesses what it may not, after which the driver refuses all calls in the context;
 // and drivers that are not ready yet.
-#include <vector>
 
 #include "harness/nothing_module.h"
 #include "runtime/cuda/fixture.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading modules with the device runtime: its place in the order, failures of every call of the
 // driver, many threads, and all the ways in which a context can end.
-#include <atomic>
 #include <memory>
 #include <thread>
 

@@ -3,7 +3,6 @@
 // reported once, with what it was for; nothing is left over, and the next try succeeds.
 #include "opencl_test.h"
 
-#include <functional>
 #include <map>
 #include <set>
 #include <thread>

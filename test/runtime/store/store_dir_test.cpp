@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The directory: whom it trusts, what it forgets, and how processes share it.
 #include <atomic>
-#include <cstring>
 #include <thread>
 #include <vector>
 

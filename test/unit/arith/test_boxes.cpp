@@ -7,7 +7,6 @@
 
 #include "arith/simplify.h"
 #include "harness/interpret.h"
-#include "ir/parser.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/walk/field_walk.h"

@@ -7,7 +7,6 @@
 
 #include "harness/interpret.h"
 #include "ir/equality.h"
-#include "ir/parser.h"
 #include "ir/printer.h"
 #include "random_expr.h"
 

@@ -2,7 +2,6 @@
 // What Mullapudi2016 decides: what is inlined, what is computed together, and in which tiles.
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 #include <vector>
 

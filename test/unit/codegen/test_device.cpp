@@ -8,7 +8,6 @@
 #include "codegen/emit.h"
 #include "harness/expect_error.h"
 #include "ir/constants.h"
-#include "support/error.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {

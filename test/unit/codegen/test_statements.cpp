@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <map>
 #include <numeric>
 #include <regex>
 #include <string>

@@ -6,7 +6,6 @@
 #include "harness/random_exprs.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
-#include "ir/queries.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {

@@ -5,7 +5,7 @@
 #include "arith/simplify.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
-#include "lower/effects.h"
+#include "ir/queries.h"
 #include "lower/func_slice.h"
 #include "lower/loops/atomic_update.h"
 #include "lower/loops/lanes.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/host/offload_kernels.h"
 
-#include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>

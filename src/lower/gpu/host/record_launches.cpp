@@ -6,7 +6,6 @@
 #include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/device_calls.h"
-#include "lower/names.h"
 
 namespace calotype::internal {
 

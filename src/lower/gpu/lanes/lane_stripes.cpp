@@ -4,7 +4,6 @@
 // element is free to choose.
 #include "lower/gpu/lanes/lane_stripes.h"
 
-#include <algorithm>
 #include <functional>
 #include <set>
 

@@ -8,7 +8,6 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
-#include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/gpu/access/wide_access.h"

@@ -7,7 +7,6 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/buffer_header.h"

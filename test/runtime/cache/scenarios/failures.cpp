@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What fails, for whom, and what is left: S26 to S34.
 #include <chrono>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
 
