@@ -10,7 +10,7 @@
 
 namespace calotype::python {
 
-/// An object of that class. `await` is the module's function await_prefetch.
+/// An object of that class. `await` is the module's function _await_prefetch.
 inline nanobind::object to_python(std::unique_ptr<Prefetch> prefetch, nanobind::handle await) {
     namespace nb = nanobind;
     const uint32_t modules = prefetch->modules();
