@@ -152,11 +152,6 @@ LoopGraph LoopEditor::loop_graph() const {
     return {stage_.function().args(), definition_->schedule};
 }
 
-void LoopEditor::check_no_specializations(const char *directive) const {
-    user_assert(definition_->specializations.empty())
-        << directive << " of " << stage_.name() << " comes after specialize, it must come before";
-}
-
 void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
                        const Expr &factor, TailStrategy tail) {
     const size_t i = find("split", old);

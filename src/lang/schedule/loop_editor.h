@@ -51,7 +51,6 @@ private:
     void check_blend(const Dim &dim, ForType type) const;
     void set_name(size_t dim, const std::string &name);
     LoopGraph loop_graph() const;
-    void check_no_specializations(const char *directive) const;
     std::string loops_as_text() const;
 
     Stage stage_;
