@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "ir/float16.h"
@@ -586,8 +588,28 @@ private:
         return count;
     }
 
+    // The operator that an intrinsic is. Lanes are exact, so widening takes nothing more.
+    static std::optional<NodeKind> operator_of(Intrinsic id) {
+        using I = Intrinsic;
+        static const std::map<I, NodeKind> operators = {
+            {I::widening_add, NodeKind::Add},    {I::widening_sub, NodeKind::Sub},
+            {I::widening_mul, NodeKind::Mul},    {I::widen_right_add, NodeKind::Add},
+            {I::widen_right_sub, NodeKind::Sub}, {I::widen_right_mul, NodeKind::Mul},
+            {I::strict_add, NodeKind::Add},      {I::strict_sub, NodeKind::Sub},
+            {I::strict_mul, NodeKind::Mul},      {I::strict_div, NodeKind::Div},
+            {I::strict_min, NodeKind::Min},      {I::strict_max, NodeKind::Max},
+            {I::strict_eq, NodeKind::EQ},        {I::strict_lt, NodeKind::LT},
+            {I::strict_le, NodeKind::LE},
+        };
+        const auto known = operators.find(id);
+        return known == operators.end() ? std::nullopt : std::optional(known->second);
+    }
+
     Value binary_call(const Call *op, const Value &a, const Value &b) {
         const Type t = op->type;
+        if (const auto kind = operator_of(op->intrinsic)) {
+            return binary(*kind, t, a, b);
+        }
         auto integers = [&](auto f) {
             return zip(t, a, b, [&](Lane x, Lane y) { return Lane{wrap(t, f(x.i, y.i)), 0}; });
         };
@@ -608,15 +630,6 @@ private:
             return zip(t, a, b, [&](Lane x, Lane y) {
                 return shift(t, x.i, op->is_intrinsic(Intrinsic::shift_left) ? y.i : -y.i);
             });
-        case Intrinsic::widening_add:
-        case Intrinsic::widen_right_add:
-            return binary(NodeKind::Add, t, a, b);
-        case Intrinsic::widening_sub:
-        case Intrinsic::widen_right_sub:
-            return binary(NodeKind::Sub, t, a, b);
-        case Intrinsic::widening_mul:
-        case Intrinsic::widen_right_mul:
-            return binary(NodeKind::Mul, t, a, b);
         case Intrinsic::widening_shift_left:
         case Intrinsic::widening_shift_right:
             return zip(t, a, b, [&](Lane x, Lane y) {
@@ -643,24 +656,6 @@ private:
         }
         case Intrinsic::concat_bits:
             return integers([&](Wide x, Wide y) { return x + y * power_of_two(a.type.bits()); });
-        case Intrinsic::strict_add:
-            return binary(NodeKind::Add, t, a, b);
-        case Intrinsic::strict_sub:
-            return binary(NodeKind::Sub, t, a, b);
-        case Intrinsic::strict_mul:
-            return binary(NodeKind::Mul, t, a, b);
-        case Intrinsic::strict_div:
-            return binary(NodeKind::Div, t, a, b);
-        case Intrinsic::strict_min:
-            return binary(NodeKind::Min, t, a, b);
-        case Intrinsic::strict_max:
-            return binary(NodeKind::Max, t, a, b);
-        case Intrinsic::strict_eq:
-            return binary(NodeKind::EQ, t, a, b);
-        case Intrinsic::strict_lt:
-            return binary(NodeKind::LT, t, a, b);
-        case Intrinsic::strict_le:
-            return binary(NodeKind::LE, t, a, b);
         case Intrinsic::halving_add:
             return integers([](Wide x, Wide y) { return (x + y) >> 1; });
         case Intrinsic::halving_sub:
