@@ -192,11 +192,7 @@ class LetSurvey : public GraphVisitor {
 public:
     explicit LetSurvey(const Expr &e) {
         (*this)(e);
-        if (!names_.empty()) {
-            for (const std::string &name : free_variables(e)) {
-                unique_ = unique_ && !names_.count(name);
-            }
-        }
+        unique_ = unique_ && (names_.empty() || !uses_any_var(e, names_));
     }
     /// No name is bound twice, or free elsewhere.
     bool names_are_unique() const {

@@ -2,6 +2,7 @@
 // Small questions and substitutions that every pass asks of the IR.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -14,8 +15,15 @@ namespace calotype::internal {
 /// True if a Variable of that name occurs free.
 bool uses_var(const Expr &e, const std::string &name);
 bool uses_var(const Stmt &s, const std::string &name);
+/// True if a Variable occurs free for whose name `matches` holds.
+bool any_free_variable(const Expr &e, const std::function<bool(const std::string &)> &matches);
 /// True if any name of the list occurs free.
 bool uses_any_var(const Expr &e, const std::vector<std::string> &names);
+/// The same of a Scope or a set.
+template<typename Names>
+auto uses_any_var(const Expr &e, const Names &names) -> decltype(names.contains(std::string())) {
+    return any_free_variable(e, [&](const std::string &name) { return names.contains(name); });
+}
 /// Names of free Variables, sorted.
 std::vector<std::string> free_variables(const Expr &e);
 std::vector<std::string> free_variables(const Stmt &s);

@@ -224,7 +224,7 @@ private:
             return both(a, open(op->b));
         }
         const Expr outside = lets_.expand(condition);
-        if (!outside.defined() || !is_pure(outside) || uses_inner_loop(outside) ||
+        if (!outside.defined() || !is_pure(outside) || uses_any_var(outside, inner_loops_) ||
             !reads_move(outside)) {
             return condition;
         }
@@ -259,11 +259,6 @@ private:
 
     bool is_inner_loop(const std::string &name) const {
         return std::find(inner_loops_.begin(), inner_loops_.end(), name) != inner_loops_.end();
-    }
-
-    bool uses_inner_loop(const Expr &e) const {
-        return std::any_of(inner_loops_.begin(), inner_loops_.end(),
-                           [&](const std::string &name) { return uses_var(e, name); });
     }
 
     bool depends(const Interval &i) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loop_reads.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -177,8 +176,8 @@ bool LoopReads::are_of_inputs(const Expr &e) const {
 }
 
 bool says_more(const Expr &condition, const std::function<bool(const std::string &)> &is_own) {
-    const std::vector<std::string> names = free_variables(WithoutReads().mutate(condition));
-    return !std::all_of(names.begin(), names.end(), is_own);
+    return any_free_variable(WithoutReads().mutate(condition),
+                             [&](const std::string &name) { return !is_own(name); });
 }
 
 }  // namespace calotype::internal

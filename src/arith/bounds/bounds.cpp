@@ -13,7 +13,6 @@
 // nodes make ends that are linear in n.
 #include "arith/bounds.h"
 
-#include <algorithm>
 #include <set>
 
 #include "arith/bounds/bounds_engine.h"
@@ -389,9 +388,7 @@ bool BoundsEngine::one_side_moves(const Expr &condition, const Interval &a,
         }
     }
     const auto moves = [&](const Interval &i) {
-        const std::vector<std::string> names = free_variables(names_.wrap(i.min));
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return moving.count(name) > 0; });
+        return uses_any_var(names_.wrap(i.min), moving);
     };
     return !moving.empty() && moves(a) != moves(b);
 }

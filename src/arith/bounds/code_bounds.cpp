@@ -366,10 +366,9 @@ bool CodeBounds::depends_only_on_limited_let(const Expr &e) const {
 
 /// True of what has one value for all of the code.
 bool CodeBounds::is_fixed(const Expr &e) const {
-    const std::vector<std::string> names = free_variables(e);
-    return std::all_of(names.begin(), names.end(), [&](const std::string &name) {
+    return !any_free_variable(e, [&](const std::string &name) {
         const Interval *i = scope_.find(name);
-        return !i || i->is_single_point();
+        return i && !i->is_single_point();
     });
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/bounds/correlated_differences.h"
 
-#include <map>
-
 #include "arith/bounds/ends.h"
 #include "arith/constant_interval.h"
 #include "arith/difference_range.h"
@@ -65,19 +63,10 @@ void collect_directions(const Expr &e, Movement d, Directions *result) {
     }
 }
 
-bool mentions_any(const Expr &e, const Scope<Interval> &vars) {
-    for (const std::string &name : free_variables(e)) {
-        if (vars.contains(name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// True if the interval's ends can stand in for the variable.
 bool is_usable(const Interval *i, const Scope<Interval> &vars) {
-    return i && i->is_bounded() && !i->is_single_point() && !mentions_any(i->min, vars) &&
-           !mentions_any(i->max, vars);
+    return i && i->is_bounded() && !i->is_single_point() && !uses_any_var(i->min, vars) &&
+           !uses_any_var(i->max, vars);
 }
 
 bool is_exact_scalar(Type t) {

@@ -77,23 +77,24 @@ private:
     bool done_ = false;
 };
 
-class UsesVariable : public FreeVariableVisitor {
+template<typename Matches>
+class FreeVariableSearch : public FreeVariableVisitor {
 public:
-    explicit UsesVariable(std::vector<std::string> names) : names_(std::move(names)) {
+    explicit FreeVariableSearch(const Matches &matches) : matches_(matches) {
     }
     bool result = false;
 
 protected:
     bool matters(const std::string &name) const override {
-        return std::find(names_.begin(), names_.end(), name) != names_.end();
+        return matches_(name);
     }
     bool found(const std::string &name) override {
-        result |= matters(name);
+        result |= matches_(name);
         return result;
     }
 
 private:
-    std::vector<std::string> names_;
+    const Matches &matches_;
 };
 
 class AllFreeVariables : public FreeVariableVisitor {
@@ -169,11 +170,11 @@ auto names_by(const Handle &h) {
     return std::move(collector.names);
 }
 
-template<typename Handle>
-bool uses_any(const Handle &h, std::vector<std::string> names) {
-    UsesVariable visitor(std::move(names));
-    visitor(h);
-    return visitor.result;
+template<typename Handle, typename Matches>
+bool any_free(const Handle &h, const Matches &matches) {
+    FreeVariableSearch<Matches> search(matches);
+    search(h);
+    return search.result;
 }
 
 template<typename Handle>
@@ -210,15 +211,21 @@ bool is_likely(const Node *node) {
 }  // namespace
 
 bool uses_var(const Expr &e, const std::string &name) {
-    return uses_any(e, {name});
+    return any_free(e, [&](const std::string &used) { return used == name; });
 }
 
 bool uses_var(const Stmt &s, const std::string &name) {
-    return uses_any(s, {name});
+    return any_free(s, [&](const std::string &used) { return used == name; });
+}
+
+bool any_free_variable(const Expr &e, const std::function<bool(const std::string &)> &matches) {
+    return any_free(e, matches);
 }
 
 bool uses_any_var(const Expr &e, const std::vector<std::string> &names) {
-    return uses_any(e, names);
+    return any_free(e, [&](const std::string &used) {
+        return std::find(names.begin(), names.end(), used) != names.end();
+    });
 }
 
 std::vector<std::string> free_variables(const Expr &e) {

@@ -4,7 +4,6 @@
 // coordinate.
 #include "lower/bounds/clamp_unsafe_accesses.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -80,10 +79,8 @@ private:
 
     /// Whether the value depends on a Func whose range matters, also by way of lets.
     bool reads_ranged(const Expr &e) const {
-        const auto names = free_variables(e);
         return contains<Call>(e, [&](const Call *op) { return range_of(op) != nullptr; }) ||
-               std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return ranged_.contains(name); });
+               uses_any_var(e, ranged_);
     }
 
     /// Whether the range of the coordinate is the same where nothing is known of the Funcs.

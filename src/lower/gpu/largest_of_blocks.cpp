@@ -53,9 +53,7 @@ bool uses_blocks(const Expr &e, const std::vector<BlockRange> &blocks) {
 }
 
 bool uses_any_of(const Expr &e, const KnownHere &known) {
-    const std::vector<std::string> names = free_variables(e);
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string &name) { return known.binds(name); });
+    return any_free_variable(e, [&](const std::string &name) { return known.binds(name); });
 }
 
 }  // namespace

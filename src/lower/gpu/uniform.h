@@ -3,8 +3,6 @@
 // kernels.
 #pragma once
 
-#include <string>
-
 #include "ir/queries.h"
 #include "ir/walk/search.h"
 
@@ -15,16 +13,12 @@ namespace calotype::internal {
 /// all threads see the same memory and nothing is being written there.
 template<typename Differs, typename IsCommon>
 bool is_uniform(const Expr &e, Differs &&differs, IsCommon &&is_common) {
-    for (const std::string &name : free_variables(e)) {
-        if (differs(name)) {
-            return false;
-        }
-    }
-    return !contains_node(e, [&](const Node *node) {
+    const auto is_own = [&](const Node *node) {
         const Call *call = node_as<Call>(node);
         const Load *load = node_as<Load>(node);
         return (call && !call->is_pure()) || (load && !is_common(load));
-    });
+    };
+    return !any_free_variable(e, differs) && !contains_node(e, is_own);
 }
 
 /// The same, where no load counts as that of a common value.

@@ -51,14 +51,6 @@ private:
     int64_t here_ = 1, most_ = 1;
 };
 
-/// Whether an expression has one of these names.
-bool uses_any(const Expr &e, const Scope<> &names) {
-    const std::vector<std::string> used =
-        e.defined() && !names.empty() ? free_variables(e) : std::vector<std::string>();
-    return std::any_of(used.begin(), used.end(),
-                       [&](const std::string &name) { return names.contains(name); });
-}
-
 /// Whether all that a loop stores are scalars at places which are the same in all iterations, as a sum does.
 class StoresInPlace : private Visitor {
 public:
@@ -74,11 +66,12 @@ private:
     void operator()(const Expr &) override {
     }
     void visit(const LetStmt *op) override {
-        const ScopedBinding<> changing(uses_any(op->value, changing_), changing_, op->name);
+        const ScopedBinding<> changing(uses_any_var(op->value, changing_), changing_, op->name);
         Visitor::visit(op);
     }
     void visit(const Store *op) override {
-        in_place_ = in_place_ && op->index.type().is_scalar() && !uses_any(op->index, changing_);
+        in_place_ =
+            in_place_ && op->index.type().is_scalar() && !uses_any_var(op->index, changing_);
     }
 
     Scope<> changing_;
@@ -118,7 +111,7 @@ private:
     }
 
     Stmt visit(const LetStmt *op) override {
-        const ScopedBinding<> moving(uses_any(op->value, moving_), moving_, op->name);
+        const ScopedBinding<> moving(uses_any_var(op->value, moving_), moving_, op->name);
         return Mutator::visit(op);
     }
 
@@ -189,12 +182,9 @@ private:
             return false;
         }
         const std::vector<std::string> parameters = free_variables(Stmt(kernel_));
-        for (const std::string &name : free_variables(condition)) {
-            if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
-                return false;
-            }
-        }
-        return true;
+        return !any_free_variable(condition, [&](const std::string &name) {
+            return std::find(parameters.begin(), parameters.end(), name) == parameters.end();
+        });
     }
 
     /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels that
@@ -364,7 +354,7 @@ private:
     bool stays_whole_where_rare(const For *op, const SteadyState &steady) const {
         const Interval &range = steady.range;
         return rare_ && !is_const(op->extent) &&
-               (uses_any(range.min, moving_) || uses_any(range.max, moving_)) &&
+               (uses_any_var(range.min, moving_) || uses_any_var(range.max, moving_)) &&
                StoresInPlace().of(op) && !does_nothing_else(op, steady);
     }
 

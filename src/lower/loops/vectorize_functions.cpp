@@ -64,7 +64,7 @@ private:
     using GraphVisitor::visit;
 
     bool is_different_in_lanes(const Expr &e) const {
-        return uses_any_var(e, {varying_.begin(), varying_.end()});
+        return uses_any_var(e, varying_);
     }
     void define(const std::string &name, const Expr &value) {
         (*this)(value);

@@ -259,13 +259,8 @@ private:
     Stmt grouped_store(const Store *op, const Expr &predicate) {
         const std::optional<AtomicUpdate> update = match_atomic_update(op);
         if (!update || mask_.defined() || op->value.type().is_vector() ||
-            !is_const_one(predicate)) {
+            !is_const_one(predicate) || uses_any_var(op->index, wide_lets_)) {
             return Stmt();
-        }
-        for (const std::string &name : free_variables(op->index)) {
-            if (wide_lets_.contains(name)) {
-                return Stmt();
-            }
         }
         std::vector<Expr> places;
         for (int i = 0; i < lanes_; i++) {

@@ -28,11 +28,8 @@ private:
 
     /// True if the condition has one value wherever this function asks for it.
     bool is_of_call(const Expr &condition) const {
-        const std::vector<std::string> names = free_variables(condition);
         return is_pure(condition) && !contains_kind(condition, NodeKind::Call) &&
-               !contains_kind(condition, NodeKind::Load) &&
-               std::none_of(names.begin(), names.end(),
-                            [&](const std::string &name) { return bound_.contains(name); });
+               !contains_kind(condition, NodeKind::Load) && !uses_any_var(condition, bound_);
     }
 
     std::optional<bool> decided(const Expr &condition) const {

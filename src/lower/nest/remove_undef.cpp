@@ -23,20 +23,13 @@ public:
 
     /// Undefined in, or any operand undef: undefined out.
     Expr mutate(const Expr &e) override {
-        const bool touched =
-            e.defined() && (contains_intrinsic(e, Intrinsic::undef) || uses_undef_name(e));
+        const bool touched = e.defined() && (contains_intrinsic(e, Intrinsic::undef) ||
+                                             uses_any_var(e, undef_names_));
         return touched ? Mutator::mutate(e) : e;
     }
 
 protected:
     using Mutator::visit;
-
-    bool uses_undef_name(const Expr &e) const {
-        bool any = false;
-        undef_names_.for_each(
-            [&](const std::string &name, int) { any = any || uses_var(e, name); });
-        return any;
-    }
 
     bool is_alive(const std::vector<Expr> &v) {
         for (const Expr &e : v) {

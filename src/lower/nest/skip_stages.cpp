@@ -82,11 +82,8 @@ private:
     /// what may have no element there since a condition around this one keeps it from being read;
     /// and what a kernel asks for itself is not copied to the host for that.
     bool is_known_outside(const Expr &e) const {
-        const std::vector<std::string> names = free_variables(e);
-        return std::none_of(names.begin(), names.end(),
-                            [&](const std::string &n) { return bound_.count(n) > 0; }) &&
-               !contains_kind(e, NodeKind::Let) && !contains_kind(e, NodeKind::Load) &&
-               calls_are_known(e);
+        return !uses_any_var(e, bound_) && !contains_kind(e, NodeKind::Let) &&
+               !contains_kind(e, NodeKind::Load) && calls_are_known(e);
     }
 
     bool calls_are_known(const Expr &e) const {

@@ -284,9 +284,10 @@ private:
         if (const For *op = s.as<For>()) {
             const Nest nest(op, lets);
             const Accesses accesses = accesses_of(s);
-            const bool may_join = nest.is_reduction() && accesses.is_independent_of(accesses_) &&
-                                  accesses.stores + accesses_.stores <= max_stores &&
-                                  (!are_scalars_ || (is_long(taken_.front().body) && is_long(nest.body)));
+            const bool may_join =
+                nest.is_reduction() && accesses.is_independent_of(accesses_) &&
+                accesses.stores + accesses_.stores <= max_stores &&
+                (!are_scalars_ || (is_long(taken_.front().body) && is_long(nest.body)));
             return may_join ? join(taken_.front(), nest) : Stmt();
         }
         if (const Block *op = s.as<Block>()) {

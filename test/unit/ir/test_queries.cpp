@@ -6,6 +6,7 @@
 #include "ir/parser.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "support/scope.h"
 
 namespace calotype {
 
@@ -39,6 +40,21 @@ TEST(Queries, SharedNodesInAndOutOfALet) {
     EXPECT_FALSE(uses_var(Let::make("x", 3, shared) + 1, "x"));
     EXPECT_TRUE(uses_any_var(shared, {"y", "x"}));
     EXPECT_FALSE(uses_any_var(shared, {"y", "z"}));
+}
+
+TEST(Queries, AnyFreeVariable) {
+    const Expr e = parse_expr("let a = b in a + c");
+    const std::set<std::string> bound = {"a"}, free = {"a", "c"};
+    EXPECT_FALSE(uses_any_var(e, bound));
+    EXPECT_TRUE(uses_any_var(e, free));
+    Scope<int> outer, inner;
+    inner.set_containing_scope(&outer);
+    EXPECT_FALSE(uses_any_var(e, inner));
+    outer.push("b", 1);
+    EXPECT_TRUE(uses_any_var(e, inner));
+    EXPECT_TRUE(any_free_variable(e, [](const std::string &name) { return name > "b"; }));
+    EXPECT_FALSE(any_free_variable(e, [](const std::string &name) { return name > "c"; }));
+    EXPECT_FALSE(any_free_variable(Expr(), [](const std::string &) { return true; }));
 }
 
 TEST(Queries, Buffers) {

@@ -102,12 +102,7 @@ class Checks : public StmtMutator {
     }
 
     bool is_outer(const Expr &e) const {
-        for (const std::string &name : free_variables(e)) {
-            if (inner_.count(name)) {
-                return false;
-            }
-        }
-        return true;
+        return !uses_any_var(e, inner_);
     }
 
     /// The call that reports, with the largest values of what varies in the kernel.

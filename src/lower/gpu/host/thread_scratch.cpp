@@ -125,12 +125,7 @@ Stmt ThreadScratch::visit(const For *op) {
 }
 
 bool ThreadScratch::is_known_outside(const Expr &e) const {
-    for (const std::string &name : free_variables(e)) {
-        if (inside_.contains(name)) {
-            return false;
-        }
-    }
-    return is_pure(e) && !contains_kind(e, NodeKind::Load);
+    return is_pure(e) && !contains_kind(e, NodeKind::Load) && !uses_any_var(e, inside_);
 }
 
 Stmt ThreadScratch::visit(const Allocate *op) {

@@ -110,12 +110,8 @@ ConstRange LaneAccesses::range_of(const Expr &e) const {
 }
 
 bool LaneAccesses::is_inside(const Expr &e) const {
-    for (const std::string &name : free_variables(e)) {
-        if (name != warps_.x && !inside_.count(name)) {
-            return false;
-        }
-    }
-    return true;
+    return !any_free_variable(
+        e, [&](const std::string &name) { return name != warps_.x && !inside_.count(name); });
 }
 
 Expr LaneAccesses::at_origin(Expr e) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/matrix/select_matrix_instructions.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "arith/simplify.h"
@@ -286,10 +285,7 @@ private:
 
     /// True if threads of a warp may find different values.
     bool differs(const Expr &e) const {
-        const auto names = free_variables(e);
-        return contains_kind(e, NodeKind::Load) ||
-               std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return of_warp_.contains(name); });
+        return contains_kind(e, NodeKind::Load) || uses_any_var(e, of_warp_);
     }
 
     /// True if warps may find different values.

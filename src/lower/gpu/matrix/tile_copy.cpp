@@ -71,9 +71,7 @@ struct Fill {
         return result.defined() && !uses_lets(result) ? DropPromises().mutate(result) : Expr();
     }
     bool uses_lets(const Expr &e) const {
-        const auto names = free_variables(e);
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return lets.binds(name); });
+        return any_free_variable(e, [&](const std::string &name) { return lets.binds(name); });
     }
 
     bool is_own(const std::string &name) const {
@@ -81,14 +79,10 @@ struct Fill {
                            [&](const KernelLoop &loop) { return loop.name == name; });
     }
     bool uses_only_own(const Expr &e) const {
-        const auto names = free_variables(e);
-        return std::all_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return is_own(name); });
+        return !any_free_variable(e, [&](const std::string &name) { return !is_own(name); });
     }
     bool uses_own(const Expr &e) const {
-        const auto names = free_variables(e);
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return is_own(name); });
+        return any_free_variable(e, [&](const std::string &name) { return is_own(name); });
     }
 };
 

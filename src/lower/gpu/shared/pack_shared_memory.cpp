@@ -96,10 +96,7 @@ private:
 
     /// True if the value is the same wherever in a block it is asked for.
     bool is_of_block(const Expr &e) const {
-        const auto names = free_variables(e);
-        return is_pure(e) && !contains_kind(e, NodeKind::Load) &&
-               std::none_of(names.begin(), names.end(),
-                            [&](const std::string &name) { return inner_.contains(name); });
+        return is_pure(e) && !contains_kind(e, NodeKind::Load) && !uses_any_var(e, inner_);
     }
 
     bool has_barrier(int after, int before, const std::vector<int> &loops) const {

@@ -397,10 +397,8 @@ public:
 private:
     bool has_size_outside(const Allocate *op) const {
         for (const Expr &e : op->extents) {
-            for (const std::string &name : free_variables(e)) {
-                if (name == loop_->name || spine_.bound.count(name)) {
-                    return false;
-                }
+            if (uses_var(e, loop_->name) || uses_any_var(e, spine_.bound)) {
+                return false;
             }
         }
         return place_bytes % (op->type.bytes() * op->type.lanes()) == 0;

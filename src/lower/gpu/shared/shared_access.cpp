@@ -130,11 +130,7 @@ private:
                 return;
             }
         }
-        const std::vector<std::string> variables = free_variables(e);
-        const bool is_common =
-            is_pure(e) && std::none_of(variables.begin(), variables.end(), [&](const auto &name) {
-                return context_.own.count(name) > 0;
-            });
+        const bool is_common = is_pure(e) && !uses_any_var(e, context_.own);
         const ConstantInterval range = context_.known.range(e);
         if (!is_common) {
             form.other.push_back({factor, range});
@@ -144,7 +140,7 @@ private:
         Part &part = form.common[text];
         part.coefficient += factor;
         part.range = range;
-        form.common_names[text] = variables;
+        form.common_names[text] = free_variables(e);
     }
 
     const AccessContext &context_;
