@@ -112,7 +112,7 @@ public:
     bool can_overflow() const {
         return is_uint() || (is_int() && bits_ < 32);
     }
-    /// True where signed arithmetic is taken not to overflow.
+    /// True of signed types whose arithmetic wraps.
     bool can_overflow_int() const {
         return is_int() && bits_ <= 16;
     }

@@ -165,8 +165,6 @@ public:
     const FuncSchedule &schedule() const {
         return contents_->schedule;
     }
-    /// The loop levels of the schedule may not be set from now on.
-    void lock_loop_levels();
 
     /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the
     /// offending part.

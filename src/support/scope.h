@@ -78,8 +78,8 @@ public:
         return table_.empty();
     }
 
-    /// Calls f(name, innermost value) for every name bound in this scope itself, sorted by name
-    /// when the order could be seen is up to the caller: the order here is unspecified.
+    /// Calls f(name, innermost value) for every name bound in this scope itself, in no particular
+    /// order: what depends on it must not be seen in what is compiled.
     template<typename F>
     void for_each(F f) const {
         for (const auto &entry : table_) {
