@@ -14,6 +14,7 @@
 #include "arith/bounds.h"
 
 #include <set>
+#include <utility>
 
 #include "arith/bounds/bounds_engine.h"
 #include "arith/bounds/ends.h"
@@ -393,12 +394,8 @@ bool BoundsEngine::one_side_moves(const Expr &condition, const Interval &a,
     return !moving.empty() && moves(a) != moves(b);
 }
 
-/// The bounds that e has where the condition holds.
-Bounded BoundsEngine::under_condition(const Expr &condition, const Expr &e) {
-    if (inside_narrowed_ || narrowings_left_ == 0 || !condition.type().is_scalar() || is_const(e) ||
-        ends::tree_size(condition, 64) >= 64) {
-        return bounds(e);
-    }
+/// The variables that have less values where the condition holds, as far as is known, and which.
+BoundsEngine::Narrowed BoundsEngine::narrowed_by(const Expr &condition) const {
     Scope<Interval> mentioned;
     bool any = false;
     for (const std::string &name : free_variables(condition)) {
@@ -409,13 +406,22 @@ Bounded BoundsEngine::under_condition(const Expr &condition, const Expr &e) {
             any = any || !var->is_single_point();
         }
     }
-    const auto narrowed = any ? narrow_by_condition(condition, mentioned, funcs_)
-                              : std::vector<std::pair<std::string, Interval>>();
+    return any ? narrow_by_condition(condition, mentioned, funcs_) : Narrowed();
+}
+
+/// The bounds that e has where the condition holds, beside those of the branches around it.
+Bounded BoundsEngine::under_condition(const Expr &condition, const Expr &e) {
+    int &left = inside_narrowed_ ? inner_narrowings_left_ : narrowings_left_;
+    if (left == 0 || !condition.type().is_scalar() || is_const(e) ||
+        ends::tree_size(condition, 64) >= 64) {
+        return bounds(e);
+    }
+    const Narrowed narrowed = narrowed_by(condition);
     if (narrowed.empty()) {
         return bounds(e);
     }
-    narrowings_left_--;
-    inside_narrowed_ = true;
+    left--;
+    const bool is_outermost = !std::exchange(inside_narrowed_, true);
     Memo outside;
     std::swap(outside, memo_);
     for (const auto &[name, interval] : narrowed) {
@@ -427,7 +433,7 @@ Bounded BoundsEngine::under_condition(const Expr &condition, const Expr &e) {
         lets_.pop(entry.first);
     }
     std::swap(outside, memo_);
-    inside_narrowed_ = false;
+    inside_narrowed_ = !is_outermost;
     return result;
 }
 

@@ -143,6 +143,8 @@ private:
     Bounded choice(const Expr &condition, const Expr &a, const Expr &b);
     bool one_side_moves(const Expr &condition, const Interval &a, const Interval &b) const;
     Bounded under_condition(const Expr &condition, const Expr &e);
+    using Narrowed = std::vector<std::pair<std::string, Interval>>;
+    Narrowed narrowed_by(const Expr &condition) const;
     Bounded make_union(const Bounded &a, const Bounded &b, Type t) const;
 
     const Scope<Interval> &vars_;
@@ -151,8 +153,10 @@ private:
     EndNames &names_;
     Scope<Bounded> lets_;
     Memo memo_;
-    int narrowings_left_ =
-        16;  ///< a branch that is narrowed is walked again, so this keeps the cost linear
+    /// A branch that is narrowed is walked again, so these keep the cost linear: of branches that are
+    /// in no narrowed one, and of those inside.
+    int narrowings_left_ = 16;
+    int inner_narrowings_left_ = 32;
     bool inside_narrowed_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include "arith/bounds/ends.h"
 #include "arith/difference_range.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 
 namespace calotype::internal {
 
@@ -100,6 +101,22 @@ Bounded bool_range(const Expr &low, const Expr &high) {
         r.max = 0;
     }
     return {Interval(low.defined() ? low : const_false(), high.defined() ? high : const_true()), r};
+}
+
+/// a % b, as it is found of a difference a - a / b * b; undefined for other differences.
+Expr remainder_written_out(const Sub *op) {
+    const Mul *multiple = op->b.as<Mul>();
+    if (!multiple || !op->type.is_int_or_uint()) {
+        return Expr();
+    }
+    for (const auto &[quotient, divisor] :
+         {std::pair(multiple->a, multiple->b), std::pair(multiple->b, multiple->a)}) {
+        const Div *div = quotient.as<Div>();
+        if (div && equal(div->b, divisor) && equal(div->a, op->a)) {
+            return Mod::make(op->a, divisor);
+        }
+    }
+    return Expr();
 }
 
 }  // namespace
@@ -354,6 +371,11 @@ Bounded BoundsEngine::visit(const Add *op) {
 
 Bounded BoundsEngine::visit(const Sub *op) {
     const Type t = op->type.element_of();
+    if (const Expr remainder = remainder_written_out(op); remainder.defined()) {
+        // Nothing is taken away where the divisor is zero.
+        const Expr &divisor = remainder.as<Mod>()->b;
+        return choice(EQ::make(divisor, make_zero(divisor.type())), op->a, remainder);
+    }
     Bounded result = sub(bounds(op->a), bounds(op->b), t);
     if (result.is_point()) {
         return result;

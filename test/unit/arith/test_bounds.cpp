@@ -174,6 +174,28 @@ TEST(Bounds, SelectNarrowsItsBranches) {
               "[select(n < 5, 0, 1), select(n < 5, 10, 11)]");
 }
 
+// A coordinate that is clamped to, or mirrored at, both edges by one select inside of another.
+TEST(Bounds, SelectInsideOfABranchIsNarrowedByBoth) {
+    const Expr x = var("x") + 1, n = var("n");
+    const Interval region = {Expr(-5), Expr(70)};
+    EXPECT_EQ(bounds_text(select(x < 0, 0, select(x > 63, 63, x)), region), "[0, 63]");
+    EXPECT_EQ(bounds_text(select(x < 0, -x, select(x > 63, 126 - x, x)), region), "[0, 63]");
+    EXPECT_EQ(
+        bounds_text(select(x < 0, 0, select(x > 63, 63, select(x % 2 == 0, x, x - x % 2))), region),
+        "[-1, 63]");
+    EXPECT_EQ(bounds_text(select(x < 0, 0, select(x > n, n, x)), region), "[min(n, 0), max(n, 0)]");
+}
+
+TEST(Bounds, RemainderThatIsWrittenOut) {
+    const Expr x = var("x"), n = var("n");
+    EXPECT_EQ(bounds_text(x - x / n * n),
+              "[0, select(n == 0, 10, max(min(max(0 - n, n), 11), 1) + -1)]");
+    EXPECT_EQ(bounds_text(x - n * (x / n)), bounds_text(x - x / n * n));
+    EXPECT_EQ(bounds_text(x * x - (x * x / 7) * 7), "[0, 6]");
+    EXPECT_EQ(bounds_text(n - n / x * x), "[min(n, 0), max(n, 9)]");
+    EXPECT_EQ(bounds_text(x - x / n * 3, {n, n}), "[n - n / n * 3, n - n / n * 3]");
+}
+
 // Where one side moves with x and the other is anything between fixed ends, as in mirrored images.
 TEST(Bounds, SelectIsOneSideWhereItsConditionIsSettled) {
     const Expr x = var("x"), n = var("n");
