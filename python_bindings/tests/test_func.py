@@ -38,6 +38,8 @@ def test_an_undefined_func_plus_a_value_is_an_update():
     h = ct.Func("h")
     with pytest.raises(ct.CompileError, match="assigned to another place"):
         h[0] = h[x] + 1
+    with pytest.raises(ct.CompileError, match="func h is called before it is defined.* of func k"):
+        ct.Func("k")[x] = h[x] + 1
 
 
 def test_the_sum_of_an_update_is_an_expression_too():

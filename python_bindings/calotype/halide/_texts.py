@@ -64,6 +64,10 @@ _WORDS: List[Tuple["re.Pattern[str]", Union[str, Callable[["re.Match[str]"], str
         (r"of func (\S+), which is not defined yet", r"Func \1 was asked, but it is undefined"),
         (r"func (\S+) has no type: it is not defined yet", r"Func \1 was asked, but it is undefined"),
         (
+            r"func (\S+) is called before it is defined, for a value of func",
+            r"Cannot use an unevaluated reference to '\1' to define an update at a different location.",
+        ),
+        (
             r"func (\S+) is called before it is defined",
             r'''Can't call Func "\1" because it has not yet been defined.''',
         ),

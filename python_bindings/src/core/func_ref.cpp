@@ -158,6 +158,10 @@ Expr PendingUpdate::as_expr() const {
 }
 
 Stage PendingUpdate::apply(FuncRef target) const {
+    const std::string &assigned = target.function().name();
+    user_assert(!defines || assigned == ref.function().name())
+        << "func " << ref.function().name()
+        << " is called before it is defined, for a value of func " << assigned;
     user_assert(target.equivalent_to(ref))
         << "the result of " << ref.function().name() << "[...] " << symbol_of(op)
         << " is assigned to another place than it was read at";
