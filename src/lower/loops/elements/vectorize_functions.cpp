@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/vectorize_functions.h"
+#include "lower/loops/elements/vectorize_functions.h"
 
 #include <algorithm>
 #include <map>
