@@ -78,6 +78,34 @@ TYPED_TEST(UnscheduledLoops, OfReductions) {
     this->expect_same(f, -5, 61);
 }
 
+/// Vectors are made of the loop around, of which each lane has a reduction of its own.
+TYPED_TEST(UnscheduledLoops, AroundWindowsOfAnySize) {
+    const Buffer<TypeParam> a = this->input();
+    for (const int size : {0, 1, 3, 20}) {
+        const Param<int> n("n", size);
+        RDom r(0, n, 0, 2);
+        const Expr value = a(clamp(x + r.x - 1, -5, 61));
+        Func largest("largest"), f("f");
+        largest(x) = argmax(r, value * cast<TypeParam>(r.y + 1));
+        f(x) = sum(value * a(r.x)) + cast<TypeParam>(largest(x)[0]) + largest(x)[2];
+        this->expect_same(f, -5, 61);
+    }
+}
+
+TYPED_TEST(UnscheduledLoops, AroundUpdatesInPlace) {
+    const Buffer<TypeParam> a = this->input();
+    const Param<int> n("n", 5);
+    RDom r(0, n);
+    r.where(r != 2);
+    Func f("f"), g("g");
+    f(x) = cast<TypeParam>(x);
+    f(x) = f(x) * cast<TypeParam>(3) / 2 + a(clamp(x + r, -5, 61));
+    f(x) += cast<TypeParam>(f(x) > a(x));
+    g(x) = f(x);
+    f.compute_root();
+    this->expect_same(g, -5, 61);
+}
+
 TYPED_TEST(UnscheduledLoops, OfScansAndHistograms) {
     const Buffer<TypeParam> a = this->input();
     RDom r(-4, 40);
