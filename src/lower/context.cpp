@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/context.h"
 
+#include "arith/finite_floats.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {
@@ -49,6 +50,10 @@ bool LowerContext::is_texture(const std::string &buffer) const {
         }
     }
     return false;
+}
+
+Stmt LowerContext::simplified(const Stmt &s) const {
+    return target.has_feature(Target::StrictFloat) ? simplify(s) : simplify_finite(s);
 }
 
 ConstantRanges LowerContext::ranges_of_parameters() const {

@@ -64,6 +64,8 @@ struct LowerContext {
     const Function *function_of_buffer(const std::string &buffer) const;
     /// True if that buffer, of a Func or an input, is to be in MemoryType::GPUTexture.
     bool is_texture(const std::string &buffer) const;
+    /// The statement simplified, floats taken to be finite unless the target says strict_float.
+    Stmt simplified(const Stmt &s) const;
     /// Of the int32 parameters, as far as they are given by constants.
     ConstantRanges ranges_of_parameters() const;
 };

@@ -30,7 +30,7 @@ std::vector<double> Domain::values() const {
         return {-3, -1.5, -1, 0, 0.25, 1, 2, 1024};
     }
     if (kind == Floating) {
-        return {-INFINITY, -3, -1.5, -1, 0, 0.25, 1, 2, 1024, INFINITY};
+        return {NAN, -INFINITY, -3, -1.5, -0.0, 0, 0.25, 1, 2, INFINITY};
     }
     if (kind == Unbounded) {
         return {-17, -8, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 100};
@@ -151,9 +151,9 @@ std::optional<double> Assignment::binary(PatternOp op, double a, double b, const
     case PatternOp::Mod:
         return rest;
     case PatternOp::Min:
-        return std::min(a, b);
+        return a < b ? a : b;
     case PatternOp::Max:
-        return std::max(a, b);
+        return a > b ? a : b;
     case PatternOp::EQ:
         return a == b;
     case PatternOp::NE:

@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 constexpr RuleText rules[] = {
     {any, "x / 1 -> x"},
-    {integer | finite, "0 / x -> 0"},
+    {ordered, "0 / x -> 0"},
     {integer, "x / 0 -> 0"},
     {signed_int, "x / -1 -> 0 - x"},
     {exact, "x / x -> 1 if lo(x) > 0"},

@@ -10,7 +10,7 @@ namespace {
 
 // clang-format off
 constexpr RuleText rules[] = {
-    {integer | finite, "x == x -> true"},
+    {ordered, "x == x -> true"},
     {boolean, "x == true -> x"},
     {boolean, "x == false -> !x"},
     {boolean, "x == !x -> false"},
@@ -38,9 +38,9 @@ constexpr RuleText rules[] = {
     {exact, "x * c0 == y * c0 -> x == y if c0 != 0"},
     {exact, "x * c0 == y * c1 -> x == y * fold(c1 / c0) if c0 != 0 && c1 % c0 == 0"},
     // Minima and maxima.
-    {any, "min(x, y) == x -> x <= y"},
-    {any, "max(x, y) == x -> y <= x"},
-    {any, "min(x, y) == max(x, y) -> x == y"},
+    {ordered, "min(x, y) == x -> x <= y"},
+    {ordered, "max(x, y) == x -> y <= x"},
+    {ordered, "min(x, y) == max(x, y) -> x == y"},
     {integer, "min(x, c0) == c1 -> x == c1 if c1 < c0"},
     {integer, "max(x, c0) == c1 -> x == c1 if c0 < c1"},
     {exact, "min(x, y) == x + c0 -> y == x + c0 if c0 < 0"},

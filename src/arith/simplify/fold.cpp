@@ -55,9 +55,9 @@ Expr fold_floats(NodeKind op, Type t, double a, double b) {
     case NodeKind::Div:
         return make_const(t, a / b);
     case NodeKind::Min:
-        return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? a : b);
+        return make_const(t, a < b ? a : b);
     case NodeKind::Max:
-        return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? b : a);
+        return make_const(t, a > b ? a : b);
     case NodeKind::EQ:
         return make_bool(a == b, t.lanes());
     case NodeKind::NE:

@@ -34,7 +34,10 @@ void Simplifier::learn(const Expr &condition, bool value) {
         return learn(op->a, !value);
     }
     if (const auto *op = condition.as<LE>()) {
-        return learn(LT::make(op->b, op->a), !value);
+        if (value || !keeps_nan(op->a.type())) {
+            learn(LT::make(op->b, op->a), !value);
+        }
+        return;
     }
     if (const auto *op = condition.as<NE>()) {
         return learn(EQ::make(op->a, op->b), !value);

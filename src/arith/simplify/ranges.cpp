@@ -8,6 +8,8 @@
 #include "arith/simplify/fold.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -151,9 +153,32 @@ Expr Simplifier::drop_dominated(NodeKind op, const Expr &a, const Expr &b) {
     return Expr();
 }
 
+namespace {
+
+// The other operand of a minimum (maximum) that has this one.
+Expr other_operand(NodeKind op, const Expr &extremum, const Expr &operand) {
+    if (extremum.kind() != op) {
+        return Expr();
+    }
+    const Min *min = extremum.as<Min>();
+    const Max *max = extremum.as<Max>();
+    const Expr &first = min ? min->a : max->a, &second = min ? min->b : max->b;
+    return equal(second, operand) ? first : equal(first, operand) ? second : Expr();
+}
+
+}  // namespace
+
+// min(min(x, y), x) is min(y, x), and min(x, min(x, y)) is min(x, y), also where one of them is NaN.
+Expr Simplifier::extremum_of_repeated(NodeKind op, const Expr &a, const Expr &b) {
+    if (const Expr other = other_operand(op, a, b); other.defined() && !has_effects(b)) {
+        return binary(op, other, b);
+    }
+    return other_operand(op, b, a).defined() && !has_effects(a) ? b : Expr();
+}
+
 Expr Simplifier::extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b) {
     if (!a.type().is_int_or_uint()) {
-        return Expr();
+        return keeps_nan(a.type()) ? extremum_of_repeated(op, a, b) : Expr();
     }
     const ConstRange x = range(a), y = range(b);
     bool a_is_less = always_less_equal(x, y), b_is_less = always_less_equal(y, x);

@@ -30,7 +30,7 @@
 //      engine sees to that.
 //   5. In types that do not wrap, sums may be added in another order. What is compared, divided or the operand of a minimum
 //      or maximum must not overflow then; of data the engine sees to that too (overflow.cpp).
-//   6. A commutative operator matches in either order; write one only. Constants stand on the
+//   6. A commutative operator matches in either order, min and max of floats as well; write one only. Constants stand on the
 //      right of commutative operators, so patterns put them there.
 #pragma once
 
@@ -50,13 +50,14 @@ enum RuleTypes : uint8_t {
     narrow_int = 2,    ///< int8 and int16, which wrap
     unsigned_int = 4,  ///< unsigned integers, which wrap
     boolean = 8,       ///< Bool
-    floating = 16,     ///< floats, taken not to be NaN
+    floating = 16,     ///< floats as IEEE 754 has them, with NaN and the sign of zero
     scalar = 32,       ///< added to others: not vectors, where the replacement is more work
     finite = 64,  ///< floats that are taken to be neither NaN nor infinite, where that is asked for
     wrapping = narrow_int | unsigned_int,
     signed_int = exact | narrow_int,
     integer = exact | wrapping | boolean,
     any = integer | floating,
+    ordered = integer | finite,  ///< no NaN, and -0.0 is as good as 0.0
 };
 
 /// The bit of a type; 0 for handles.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/simplify/rule_table.h"
 
+#include <cmath>
 #include <limits>
 
 #include "arith/simplify/const_range.h"
@@ -127,9 +128,11 @@ private:
         return other.is_float == number->is_float && other.i == number->i && other.f == number->f;
     }
 
-    static bool literal(const Expr &e, int64_t value) {
+    // A rule that says 0 means 0.0; what it says of -0.0 counts where floats are finite.
+    bool literal(const Expr &e, int64_t value) const {
         const auto number = number_of(e.get());
-        return number && equals(*number, value);
+        const bool is_negative_zero = number && number->f == 0 && std::signbit(number->f);
+        return number && equals(*number, value) && (bind_.finite_floats || !is_negative_zero);
     }
 
     template<typename T>
@@ -355,7 +358,7 @@ private:
         case PatternOp::Min:
             return real(a < b ? a : b);
         case PatternOp::Max:
-            return real(a < b ? b : a);
+            return real(a > b ? a : b);
         case PatternOp::EQ:
             return integer(a == b);
         case PatternOp::NE:

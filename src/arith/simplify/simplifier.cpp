@@ -147,6 +147,18 @@ Expr Simplifier::mutate(const Expr &e) {
     return result;
 }
 
+// Whether a NaN or a negative zero among the values of the type has to be reckoned with.
+bool Simplifier::keeps_nan(Type t) const {
+    return t.is_float() && !finite_floats_;
+}
+
+// The smaller or larger of a NaN and a number, and of two zeros, is the second.
+bool Simplifier::may_exchange(NodeKind op, const Expr &a, const Expr &b) const {
+    const bool is_extremum = op == NodeKind::Min || op == NodeKind::Max;
+    return is_commutative(op) && !(is_extremum && keeps_nan(a.type())) &&
+           !(has_effects(a) && has_effects(b));
+}
+
 Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNode *original) {
     switch (op) {
     case NodeKind::GT:
@@ -154,6 +166,9 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
     case NodeKind::GE:
         return binary(NodeKind::LE, b, a, original);
     case NodeKind::LE: {
+        if (keeps_nan(a.type())) {
+            break;  // a <= b is not !(b < a)
+        }
         const Expr opposite = binary(NodeKind::LT, b, a);
         if (const auto *lt = opposite.as<LT>()) {
             return has_operands(original, op, lt->b, lt->a) ? Expr(original)
@@ -175,7 +190,7 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
     if (Expr folded = fold_operator(op, a, b); folded.defined()) {
         return folded;
     }
-    if (is_commutative(op) && out_of_order(op, a, b) && !(has_effects(a) && has_effects(b))) {
+    if (may_exchange(op, a, b) && out_of_order(op, a, b)) {
         return binary(op, b, a, original);
     }
     if (depth_ < max_depth) {

@@ -96,6 +96,9 @@ protected:
     Stmt visit(const Prefetch *op) override;
 
 private:
+    bool keeps_nan(Type t) const;
+    bool may_exchange(NodeKind op, const Expr &a, const Expr &b) const;
+
     // The steps of binary() that are particular to an operator, in the operator's file: undefined
     // where they have nothing better.
     Expr before_rules(NodeKind op, const Expr &a, const Expr &b);
@@ -103,6 +106,7 @@ private:
     Expr less_by_ranges(const Expr &a, const Expr &b);
     Expr equal_by_ranges(const Expr &a, const Expr &b);
     Expr extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b);
+    Expr extremum_of_repeated(NodeKind op, const Expr &a, const Expr &b);
     Expr drop_dominated(NodeKind op, const Expr &a, const Expr &b);
     Expr div_by_ranges(const Expr &a, const Expr &b);
     Expr mod_by_ranges(const Expr &a, const Expr &b);

@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 constexpr RuleText rules[] = {
     {any, "x - 0 -> x"},
-    {integer | finite, "x - x -> 0"},
+    {ordered, "x - x -> 0"},
     // What all lanes share is added before it is broadcast.
     {integer, "(x + broadcast(a, l0)) - broadcast(b, l0) -> x + broadcast(a - b, l0)"},
     {integer, "(x - broadcast(a, l0)) - broadcast(b, l0) -> x - broadcast(a + b, l0)"},

@@ -2,7 +2,6 @@
 #include "lower/loops/simplify_late.h"
 
 #include "arith/cse.h"
-#include "arith/finite_floats.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
@@ -26,9 +25,7 @@ class RefuseOverflow : public GraphVisitor {
 }  // namespace
 
 Stmt simplify_late(const Stmt &s, LowerContext &ctx) {
-    Stmt result = remove_likelies(lower_promises(s));
-    result =
-        ctx.target.has_feature(Target::StrictFloat) ? simplify(result) : simplify_finite(result);
+    const Stmt result = ctx.simplified(remove_likelies(lower_promises(s)));
     RefuseOverflow()(result);
     return common_subexpression_elimination(result);
 }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -109,41 +108,48 @@ private:
 };
 
 /// An innermost loop with choices that it does not change.
-Stmt settle(const Stmt &loop, int answers) {
+Stmt settle(const Stmt &loop, int answers, const LowerContext &ctx) {
     const std::vector<std::string> conditions = conditions_in(loop);
     if (conditions.empty()) {
         return loop;
     }
     const auto given = [&](bool answer) {
-        return simplify(substitute(conditions[0], make_bool(answer), loop));
+        return ctx.simplified(substitute(conditions[0], make_bool(answer), loop));
     };
     if (answers < most_answers) {
         const Stmt yes = given(true), no = given(false);
         const int64_t both = work(loop), kept = work(yes) + work(no);
         // No more than half of it is there twice.
         if (2 * both - kept >= least_work && 2 * kept <= 3 * both) {
-            return IfThenElse::make(Variable::make(Bool(), conditions[0]), settle(yes, answers + 1),
-                                    settle(no, answers + 1));
+            return IfThenElse::make(Variable::make(Bool(), conditions[0]),
+                                    settle(yes, answers + 1, ctx), settle(no, answers + 1, ctx));
         }
     }
     return Branch(conditions).mutate(loop);
 }
 
 class SettleAll : public StmtMutator {
+public:
+    explicit SettleAll(const LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
     using Mutator::visit;
 
     Stmt visit(const For *op) override {
         if (is_gpu(op->for_type)) {
             return op;
         }
-        return contains_kind(op->body, NodeKind::For) ? Mutator::visit(op) : settle(op, 0);
+        return contains_kind(op->body, NodeKind::For) ? Mutator::visit(op) : settle(op, 0, ctx_);
     }
+
+    const LowerContext &ctx_;
 };
 
 }  // namespace
 
-Stmt settle_choices(const Stmt &s, LowerContext &) {
-    return SettleAll().mutate(s);
+Stmt settle_choices(const Stmt &s, LowerContext &ctx) {
+    return SettleAll(ctx).mutate(s);
 }
 
 }  // namespace calotype::internal
