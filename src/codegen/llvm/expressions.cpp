@@ -46,6 +46,25 @@ bool no_signed_wrap(Type t, const Value *a, const Value *b) {
     return is_exact_int(t) && !is_data(a, &budget) && !is_data(b, &budget);
 }
 
+// 16-bit floats are integers between operations.
+Value *without_bitcasts(Value *v) {
+    while (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(v)) {
+        v = cast->getOperand(0);
+    }
+    return v;
+}
+
+// LLVM takes min(min(a, b), a) for min(a, b), though it is min(b, a) where one is NaN.
+Value *without_repeated(Value *a, Value *b, llvm::CmpInst::Predicate first) {
+    auto *inner = llvm::dyn_cast<llvm::SelectInst>(without_bitcasts(a));
+    const auto *choice = inner ? llvm::dyn_cast<llvm::FCmpInst>(inner->getCondition()) : nullptr;
+    const bool repeats = choice && choice->getPredicate() == first &&
+                         choice->getOperand(0) == inner->getTrueValue() &&
+                         choice->getOperand(1) == inner->getFalseValue() &&
+                         without_bitcasts(inner->getTrueValue()) == without_bitcasts(b);
+    return repeats ? inner->getFalseValue() : a;
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit(const Expr &e) {
@@ -157,8 +176,10 @@ Value *FunctionEmitter::min_or_max(Value *a, Value *b, Type t, bool is_max) {
         if (chosen) {
             return chosen;
         }
-        Value *first = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
-        return b_.CreateSelect(first, a, b);
+        using P = llvm::CmpInst::Predicate;
+        const P first = is_max ? P::FCMP_OGT : P::FCMP_OLT;
+        a = without_repeated(a, b, first);
+        return b_.CreateSelect(b_.CreateFCmp(first, a, b), a, b);
     }
     if (t.is_bool()) {
         return is_max ? b_.CreateOr(a, b) : b_.CreateAnd(a, b);
