@@ -285,12 +285,15 @@ DeviceValue DeviceWriter::extremum(const Op *op, const char *name, const char *s
         DeviceValue a = emit(op->a), b = emit(op->b);
         return apply(t, {form.c_str(), nullptr}, {a, b});
     }
-    bool function = t.is_float() || file_.dialect == Dialect::OpenCL;
+    // Of a NaN and a number the functions give the number, wherever it stands.
+    const bool as_written = t.is_float() && file_.strict;
+    bool function = !as_written && (t.is_float() || file_.dialect == Dialect::OpenCL);
     std::string call = std::string(t.is_float() ? "f" : "") + name + "($0, $1)";
     std::string choice = "$0 " + std::string(symbol) + " $1 ? $0 : $1";
     const char *text = function ? call.c_str() : choice.c_str();
+    const bool of_vectors = function || (as_written && file_.dialect == Dialect::OpenCL);
     DeviceValue a = emit(op->a), b = emit(op->b);
-    return apply(t, {text, function ? text : nullptr}, {a, b});
+    return apply(t, {text, of_vectors ? text : nullptr}, {a, b});
 }
 
 DeviceValue DeviceWriter::emit_node(const Min *op) {

@@ -202,5 +202,23 @@ TEST(DeviceErrors, FeaturesAndLimits) {
                          "gpu_threads in the place of gpu_lanes");
 }
 
+// fmin gives the number of a NaN and a number, wherever it stands.
+TEST(DeviceText, ExtremesUnderStrictFloat) {
+    const DeviceModule module =
+        one_kernel({out_buffer("f", Float(32))},
+                   parse_stmt("f[0] = min(f[0]:float32, f[1]:float32)"
+                              " + max(f[2]:float32, f[3]:float32)"));
+    const std::string fast = opencl_text(module);
+    EXPECT_NE(fast.find("fmin("), std::string::npos) << fast;
+    EXPECT_NE(fast.find("fmax("), std::string::npos) << fast;
+    for (const std::string &strict :
+         {opencl_text(module, "x86-64-linux-opencl-strict_float"),
+          cuda_text(module, "x86-64-linux-cuda_capability_80-strict_float")}) {
+        EXPECT_EQ(strict.find("fmin("), std::string::npos) << strict;
+        EXPECT_EQ(strict.find("fmax("), std::string::npos) << strict;
+        EXPECT_NE(strict.find(" ? "), std::string::npos) << strict;
+    }
+}
+
 }  // namespace
 }  // namespace calotype::internal
