@@ -19,6 +19,11 @@
 
 namespace calotype::internal {
 
+/// The user gives this scalar: what is computed from it may overflow on the way, as what is read from memory may.
+void mark_as_data(llvm::Argument *argument);
+/// The same of a captured value, where `value` is what was captured.
+void mark_if_data(llvm::LoadInst *captured, const llvm::Value *value);
+
 class FunctionEmitter {
 public:
     using Value = llvm::Value;

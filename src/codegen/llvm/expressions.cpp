@@ -18,14 +18,21 @@ using llvm::Value;
 
 namespace {
 
-// Whether a value is made of what a buffer holds, or of what a call gives. Loads of the shapes of buffers have no TBAA. Of
-// values that many instructions make it is taken to be so.
+constexpr const char *data_mark = "calotype.data";
+
+// Whether a value is made of what a buffer holds, or of what the user gives by calls and scalars. Loads of the shapes of
+// buffers have no TBAA. Of values that many instructions make it is taken to be so.
 bool is_data(const Value *v, int *budget) {
+    if (const auto *argument = llvm::dyn_cast<llvm::Argument>(v)) {
+        const llvm::AttributeList attributes = argument->getParent()->getAttributes();
+        return attributes.hasParamAttr(argument->getArgNo(), data_mark);
+    }
     const auto *instruction = llvm::dyn_cast<llvm::Instruction>(v);
     if (!instruction || llvm::isa<llvm::PHINode>(instruction)) {
         return false;
     }
-    if (--*budget < 0 || instruction->hasMetadata(llvm::LLVMContext::MD_tbaa)) {
+    if (--*budget < 0 || instruction->hasMetadata(llvm::LLVMContext::MD_tbaa) ||
+        instruction->hasMetadata(data_mark)) {
         return true;
     }
     if (llvm::isa<llvm::LoadInst>(instruction)) {
@@ -39,11 +46,15 @@ bool is_data(const Value *v, int *budget) {
                        [&](const llvm::Use &operand) { return is_data(operand, budget); });
 }
 
+bool is_data(const Value *v) {
+    int budget = 64;
+    return is_data(v, &budget);
+}
+
 // int32 and int64 do not overflow in the user's program. Terms of sums may have been put in another order since: what is
 // read from memory may overflow on the way then, and has to wrap and come back. Coordinates are far from the ends.
 bool no_signed_wrap(Type t, const Value *a, const Value *b) {
-    int budget = 64;
-    return is_exact_int(t) && !is_data(a, &budget) && !is_data(b, &budget);
+    return is_exact_int(t) && !is_data(a) && !is_data(b);
 }
 
 // 16-bit floats are integers between operations.
@@ -66,6 +77,17 @@ Value *without_repeated(Value *a, Value *b, llvm::CmpInst::Predicate first) {
 }
 
 }  // namespace
+
+void mark_as_data(llvm::Argument *argument) {
+    argument->getParent()->addParamAttr(argument->getArgNo(),
+                                        llvm::Attribute::get(argument->getContext(), data_mark));
+}
+
+void mark_if_data(llvm::LoadInst *captured, const Value *value) {
+    if (is_data(value)) {
+        captured->setMetadata(data_mark, llvm::MDNode::get(captured->getContext(), {}));
+    }
+}
 
 Value *FunctionEmitter::emit(const Expr &e) {
     internal_assert(e.defined()) << "undefined expression in a lowered module";

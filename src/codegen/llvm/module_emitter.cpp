@@ -55,6 +55,9 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
             const LoweredArgument &a = f.args[i];
             emitter.bind(a.is_buffer() ? names::buffer(a.name) : a.name,
                          function->getArg(unsigned(i)));
+            if (!a.is_buffer()) {
+                mark_as_data(function->getArg(unsigned(i)));
+            }
             if (a.is_buffer() && a.alignment.modulus > 1 && a.alignment.remainder == 0) {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
             }

@@ -75,6 +75,7 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
         auto *value =
             inner.b_.CreateLoad(closure.type->getElementType(unsigned(i)), field, closure.names[i]);
         value->setMetadata(llvm::LLVMContext::MD_invariant_load, empty);
+        mark_if_data(value, *symbols_.find(closure.names[i]));
         const bool is_wide = wide_value(wide_, closure.names[i]) != nullptr;
         inner.wide_.push(closure.names[i], is_wide ? value : nullptr);
         inner.bind(closure.names[i],

@@ -205,9 +205,8 @@ TEST(DeviceErrors, FeaturesAndLimits) {
 // fmin gives the number of a NaN and a number, wherever it stands.
 TEST(DeviceText, ExtremesUnderStrictFloat) {
     const DeviceModule module =
-        one_kernel({out_buffer("f", Float(32))},
-                   parse_stmt("f[0] = min(f[0]:float32, f[1]:float32)"
-                              " + max(f[2]:float32, f[3]:float32)"));
+        one_kernel({out_buffer("f", Float(32))}, parse_stmt("f[0] = min(f[0]:float32, f[1]:float32)"
+                                                            " + max(f[2]:float32, f[3]:float32)"));
     const std::string fast = opencl_text(module);
     EXPECT_NE(fast.find("fmin("), std::string::npos) << fast;
     EXPECT_NE(fast.find("fmax("), std::string::npos) << fast;

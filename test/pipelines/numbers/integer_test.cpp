@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "operations.h"
+#include "targets.h"
 
 namespace calotype::test {
 namespace {
@@ -427,6 +428,29 @@ TEST(Bits, from_below_the_first) {
         ASSERT_EQ(shifted(i), uint16_t(i << 3)) << i;
         ASSERT_EQ(wider(i), uint16_t(i << 4)) << i;
         ASSERT_EQ(back(i), uint16_t(i >> 3)) << i;
+    }
+}
+
+// The sum of a scalar and the constant overflows and comes back: it is computed before the loop.
+TEST(Parameters, sums_in_another_order) {
+    Param<int> p("p"), q("q");
+    p.set(-1);
+    q.set(32);
+    Buffer<int> data(64);
+    data.fill(INT32_MAX);
+    for (const Target &target : targets()) {
+        for (bool parallel : {false, true}) {
+            Var x("x"), y("y");
+            Func f("f");
+            const Expr sum = INT32_MIN + (p + data(x));
+            f(x, y) = select(q <= sum, rounding_shift_right(p, 1), q / -1);
+            f.vectorize(x, 32, TailStrategy::GuardWithIf);
+            if (parallel) {
+                f.parallel(y);
+            }
+            Buffer<int> result = f.realize({64, 2}, target);
+            result.for_each_value([&](int v) { ASSERT_EQ(v, -32) << target.to_string(); });
+        }
     }
 }
 

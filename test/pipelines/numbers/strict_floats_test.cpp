@@ -37,7 +37,9 @@ public:
             for (int j = 0; j < size; j++) {
                 data(j) = T(special());
             }
-            leaves_.push_back({data(x_), [data](int j) { return Work(data(j)); }});
+            leaves_.push_back({data(x_), [data](int j) {
+                                   return Work(data(j));
+                               }});
         }
     }
 
@@ -67,19 +69,29 @@ public:
         case 5:
             return compare(a, b, a.expr != b.expr, std::not_equal_to<Work>());
         case 6:
-            return {is_nan(a.expr), [a](int x) { return std::isnan(a.at(x)); }};
+            return {is_nan(a.expr), [a](int x) {
+                        return std::isnan(a.at(x));
+                    }};
         case 7:
-            return {is_finite(a.expr), [a](int x) { return std::isfinite(a.at(x)); }};
+            return {is_finite(a.expr), [a](int x) {
+                        return std::isfinite(a.at(x));
+                    }};
         case 8: {
             const Condition c = condition(depth - 1);
-            return {!c.expr, [c](int x) { return !c.at(x); }};
+            return {!c.expr, [c](int x) {
+                        return !c.at(x);
+                    }};
         }
         default: {
             const Condition c = condition(depth - 1), d = condition(depth - 1);
             if (below(2)) {
-                return {c.expr && d.expr, [c, d](int x) { return c.at(x) && d.at(x); }};
+                return {c.expr && d.expr, [c, d](int x) {
+                            return c.at(x) && d.at(x);
+                        }};
             }
-            return {c.expr || d.expr, [c, d](int x) { return c.at(x) || d.at(x); }};
+            return {c.expr || d.expr, [c, d](int x) {
+                        return c.at(x) || d.at(x);
+                    }};
         }
         }
     }
@@ -90,30 +102,37 @@ private:
     }
 
     double special() {
-        static const double values[] = {0,    -0.0,     1,    -1,        0.5,     2.5,
-                                        -1.5, INFINITY, NAN,  -INFINITY, 1e-7,    -3,
-                                        9.75, 250,      2048, 0.1,       1.0 / 3, 6e4};
+        static const double values[] = {0,         -0.0, 1,  -1,   0.5, 2.5,  -1.5, INFINITY, NAN,
+                                        -INFINITY, 1e-7, -3, 9.75, 250, 2048, 0.1,  1.0 / 3,  6e4};
         return below(8) ? values[below(18)] : double(std::numeric_limits<Work>::denorm_min());
     }
 
     Number constant() {
         const T value(below(2) ? special() : double(below(2)));
-        return {Expr(value), [value](int) { return Work(value); }};
+        return {Expr(value), [value](int) {
+                    return Work(value);
+                }};
     }
 
     template<typename F>
     static Condition compare(const Number &a, const Number &b, const Expr &e, F f) {
-        return {e, [a, b, f](int x) { return f(a.at(x), b.at(x)); }};
+        return {e, [a, b, f](int x) {
+                    return f(a.at(x), b.at(x));
+                }};
     }
 
     template<typename F>
     static Number unary(const Number &a, const Expr &e, F f) {
-        return {e, [a, f](int x) { return Work(T(f(a.at(x)))); }};
+        return {e, [a, f](int x) {
+                    return Work(T(f(a.at(x))));
+                }};
     }
 
     template<typename F>
     static Number binary(const Number &a, const Number &b, const Expr &e, F f) {
-        return {e, [a, b, f](int x) { return Work(T(f(a.at(x), b.at(x)))); }};
+        return {e, [a, b, f](int x) {
+                    return Work(T(f(a.at(x), b.at(x))));
+                }};
     }
 
     Number operation(int depth) {
@@ -139,8 +158,9 @@ private:
             return unary(a, round(a.expr), [](Work v) { return std::nearbyint(v); });
         default: {
             const Condition c = condition(depth);
-            return {select(c.expr, a.expr, b.expr),
-                    [a, b, c](int x) { return c.at(x) ? a.at(x) : b.at(x); }};
+            return {select(c.expr, a.expr, b.expr), [a, b, c](int x) {
+                        return c.at(x) ? a.at(x) : b.at(x);
+                    }};
         }
         }
     }
@@ -181,10 +201,11 @@ void check(unsigned seed, bool whole) {
     using Work = typename RandomFloats<T>::Work;
     for (int i = 0; i < RandomFloats<T>::size; i++) {
         ASSERT_TRUE(same(Work(numbers(i)), number.at(i), whole))
-            << "seed " << seed << " at " << i << ": " << Work(numbers(i)) << " for "
-            << number.at(i) << " of\n" << number.expr;
-        ASSERT_EQ(conditions(i) != 0, condition.at(i))
-            << "seed " << seed << " at " << i << " of\n" << condition.expr;
+            << "seed " << seed << " at " << i << ": " << Work(numbers(i)) << " for " << number.at(i)
+            << " of\n"
+            << number.expr;
+        ASSERT_EQ(conditions(i) != 0, condition.at(i)) << "seed " << seed << " at " << i << " of\n"
+                                                       << condition.expr;
     }
 }
 
