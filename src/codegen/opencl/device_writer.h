@@ -130,6 +130,8 @@ private:
     // Expressions
     template<typename Op>
     DeviceValue arithmetic(const Op *op, const char *symbol);
+    bool is_data(const Expr &e) const;
+    void note_data(const std::string &name, const Expr &value);
     bool is_negation(Expr constant, int64_t value) const;
     DeviceValue negation(const Expr &e);
     template<typename Op>
@@ -177,6 +179,7 @@ private:
     std::set<std::string> names_;
     Texts parameters_;  ///< their names in order
     Scope<DeviceValue> symbols_;
+    std::set<std::string> data_names_;  ///< of lets whose values are data
     Scope<Buffer> buffers_;
     std::map<std::string, std::string> shared_;  ///< arrays declared at the function's begin
     std::string atomic_producer_;

@@ -7,6 +7,7 @@
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "ir/walk/field_walk.h"
+#include "ir/walk/search.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -106,6 +107,7 @@ DeviceValue DeviceWriter::emit_node(const Variable *op) {
 
 DeviceValue DeviceWriter::emit_node(const Let *op) {
     DeviceValue value = atom(emit(op->value));
+    note_data(op->name, op->value);
     ScopedBinding<DeviceValue> binding(symbols_, op->name, value);
     return emit(op->body);
 }
@@ -196,7 +198,24 @@ std::string uncontracted(Type t, const std::string &symbol) {
 
 }  // namespace
 
-// Narrow integers wrap: in C their operations are those of int, and vectors' their own.
+// Whether a value is made of what is read from memory. Of one of many operations it is taken to be so.
+bool DeviceWriter::is_data(const Expr &e) const {
+    int budget = 64;
+    return contains_node(e, [&](const Node *node) {
+        const auto *name = node_as<Variable>(node);
+        return --budget < 0 || node->kind == NodeKind::Load ||
+               (name && data_names_.count(name->name));
+    });
+}
+
+void DeviceWriter::note_data(const std::string &name, const Expr &value) {
+    if (is_data(value)) {
+        data_names_.insert(name);
+    }
+}
+
+// Narrow integers wrap: in C their operations are those of int, and vectors' their own. Sums of data may have been put in
+// another order, overflow on the way, and come back.
 template<typename Op>
 DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
     Type t = op->type;
@@ -207,8 +226,12 @@ DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
     std::string plain = by_function ? uncontracted(t, symbol) : "$0 " + std::string(symbol) + " $1";
     std::string narrow = "({T})((unsigned int)$0 " + std::string(symbol) + " (unsigned int)$1)";
     bool promotes = !t.is_float() && t.bits() < 32;
-    Form form{promotes ? narrow.c_str() : plain.c_str(),
-              file_.dialect == Dialect::OpenCL ? plain.c_str() : nullptr};
+    const bool comes_back = t.is_int() && !promotes && (is_data(op->a) || is_data(op->b));
+    const std::string wrapping = "({T})(({U0})$0 " + std::string(symbol) + " ({U0})$1)";
+    const std::string of_lanes = "as_{T}(as_{U0}($0) " + std::string(symbol) + " as_{U0}($1))";
+    const std::string &one = comes_back ? wrapping : promotes ? narrow : plain;
+    const std::string &many = comes_back ? of_lanes : plain;
+    Form form{one.c_str(), file_.dialect == Dialect::OpenCL ? many.c_str() : nullptr};
     DeviceValue a = emit(op->a), b = emit(op->b);
     return apply(t, form, {a, b});
 }

@@ -18,6 +18,7 @@ void DeviceWriter::emit_node(const LetStmt *op) {
     if (op->value.type().is_scalar()) {
         value = define(value.type, value.parts, op->name);
     }
+    note_data(op->name, op->value);
     ScopedBinding<DeviceValue> binding(symbols_, op->name, value);
     emit(op->body);
 }

@@ -53,7 +53,7 @@ __kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(__global uchar *f
     const int x = (((int)get_group_id(0)) * 4) + ((int)get_local_id(0));
     const int y = (int)get_group_id(1);
     const int t0 = g[(y * width) + x];
-    f[(y * width) + x] = t0 * 2;
+    f[(y * width) + x] = (int)((uint)t0 * (uint)2);
 }
 )");
 }
@@ -200,6 +200,16 @@ TEST(DeviceErrors, FeaturesAndLimits) {
     EXPECT_COMPILE_ERROR(text_of("f[0] = warp_shuffle(f[0], 1)", Int(32)),
                          "kernel k exchanges values within a warp, which OpenCL C cannot; use "
                          "gpu_threads in the place of gpu_lanes");
+}
+
+// Sums of data may have been put in another order; coordinates do not overflow.
+TEST(DeviceText, SumsOfDataWrap) {
+    const DeviceModule module = one_kernel(
+        {out_buffer("f", Int(32)), scalar_arg("width", Int(32))},
+        parse_stmt("let t = f[width + 1]\nf[width + 2] = t:int32 + -2147483648 + f[0]:int32"));
+    const std::string text = opencl_text(module);
+    EXPECT_NE(text.find("(int)((uint)(("), std::string::npos) << text;
+    EXPECT_NE(text.find("width + 2"), std::string::npos) << text;
 }
 
 // fmin gives the number of a NaN and a number, wherever it stands.
