@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "arith/cse.h"
 #include "arith/simplify.h"
+#include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/let_scope.h"
@@ -209,8 +212,66 @@ bool load_the_same(const Stmt &a, const Stmt &b, const std::vector<std::string> 
     });
 }
 
+/// The stores that a statement consists of; false if there is more to it.
+bool find_stores(const Stmt &s, std::vector<const Store *> *found) {
+    if (const Block *op = s.as<Block>()) {
+        return find_stores(op->first, found) && find_stores(op->rest, found);
+    }
+    const Store *op = s.as<Store>();
+    found->push_back(op);
+    return op && is_const_one(op->predicate);
+}
+
+/// Whether one of the stores reads what one before it writes.
+bool need_each_other(const std::vector<const Store *> &stores) {
+    std::set<std::string> written;
+    for (const Store *op : stores) {
+        const auto reads = [&](const Load *load) {
+            return written.count(load->name) > 0;
+        };
+        if (contains<Load>(op->value, reads) || !written.insert(op->name).second) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Both, with names in front of them for what they compute in common. Each by itself would be named, and put in order,
+/// in its own way, so that whoever looks for equal expressions afterwards may not find them.
+Stmt with_common_names(const Stmt &first, const Stmt &second, LowerContext &ctx) {
+    constexpr int too_large = 1 << 14;  ///< nodes of a tree
+    const Stmt as_they_are = Block::make(first, second);
+    std::vector<const Store *> stores;
+    const Stmt without_lets = substitute_in_all_lets(as_they_are);
+    if (!find_stores(without_lets, &stores) || need_each_other(stores)) {
+        return as_they_are;
+    }
+    std::vector<Expr> values;
+    for (const Store *op : stores) {
+        if (is_repetitive(op->value, too_large)) {
+            return as_they_are;
+        }
+        values.push_back(simplify(op->value));
+    }
+    Expr rest =
+        common_subexpression_elimination(Call::make(Int(32), Intrinsic::bundle, std::move(values)));
+    Values names;
+    std::vector<std::pair<std::string, Expr>> lets;
+    while (const Let *op = rest.as<Let>()) {
+        lets.emplace_back(ctx.names.unique(op->name), substitute(names, op->value));
+        names[op->name] = Variable::make(op->value.type(), lets.back().first);
+        rest = Expr(op->body);
+    }
+    std::vector<Stmt> renamed;
+    for (size_t i = 0; i < stores.size(); i++) {
+        const Expr value = substitute(names, rest.as<Call>()->args[i]);
+        renamed.push_back(with(stores[i], &Store::value, value));
+    }
+    return wrap_in_lets(lets, Block::make(renamed));
+}
+
 /// Both in the loops of b; undefined if they are not over one domain, or it would gain nothing.
-Stmt join(const Nest &a, const Nest &b) {
+Stmt join(const Nest &a, const Nest &b, LowerContext &ctx) {
     if (a.loops.size() != b.loops.size()) {
         return Stmt();
     }
@@ -232,7 +293,8 @@ Stmt join(const Nest &a, const Nest &b) {
     if (!load_the_same(first, substitute(b.lets, b.body), loops)) {
         return Stmt();
     }
-    Stmt result = Block::make(first, b.body);
+    Stmt result = is_long(first) && is_long(b.body) ? with_common_names(first, b.body, ctx)
+                                                    : Block::make(first, b.body);
     for (size_t i = b.loops.size(); i-- > 0;) {
         result = with(b.loops[i], &For::body, result);
     }
@@ -243,8 +305,9 @@ Stmt join(const Nest &a, const Nest &b) {
 class Joiner {
 public:
     /// Undefined if there are none to join.
-    static Stmt join_last(const Stmt &first, const Stmt &next, bool are_scalars) {
-        Joiner joiner(are_scalars);
+    static Stmt join_last(const Stmt &first, const Stmt &next, bool are_scalars,
+                          LowerContext &ctx) {
+        Joiner joiner(are_scalars, ctx);
         const Stmt without = joiner.take_last(first, {});
         if (joiner.taken_.empty() || !joiner.taken_.front().is_reduction()) {
             return Stmt();
@@ -255,7 +318,7 @@ public:
     }
 
 private:
-    explicit Joiner(bool are_scalars) : are_scalars_(are_scalars) {
+    Joiner(bool are_scalars, LowerContext &ctx) : are_scalars_(are_scalars), ctx_(ctx) {
     }
 
     /// The statement without its last loops, undefined if nothing is left.
@@ -288,7 +351,7 @@ private:
                 nest.is_reduction() && accesses.is_independent_of(accesses_) &&
                 accesses.stores + accesses_.stores <= max_stores &&
                 (!are_scalars_ || (is_long(taken_.front().body) && is_long(nest.body)));
-            return may_join ? join(taken_.front(), nest) : Stmt();
+            return may_join ? join(taken_.front(), nest, ctx_) : Stmt();
         }
         if (const Block *op = s.as<Block>()) {
             if (const Stmt first = put_into(op->first, lets); first.defined()) {
@@ -324,9 +387,15 @@ private:
     const bool are_scalars_;   ///< what is stored is neither of lanes nor of threads
     std::vector<Nest> taken_;  ///< one or none
     Accesses accesses_;
+    LowerContext &ctx_;
 };
 
 class JoinReductions : public StmtMutator {
+public:
+    explicit JoinReductions(LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
     using Mutator::visit;
 
     Stmt visit(const For *op) override {
@@ -341,17 +410,18 @@ class JoinReductions : public StmtMutator {
         const Stmt s = Mutator::visit(op);
         const Block *block = s.as<Block>();
         const Stmt joined =
-            block ? Joiner::join_last(block->first, block->rest, are_scalars_) : Stmt();
+            block ? Joiner::join_last(block->first, block->rest, are_scalars_, ctx_) : Stmt();
         return joined.defined() ? joined : s;
     }
 
+    LowerContext &ctx_;
     bool are_scalars_ = true;
 };
 
 }  // namespace
 
-Stmt join_reductions(const Stmt &s, LowerContext &) {
-    return JoinReductions().mutate(s);
+Stmt join_reductions(const Stmt &s, LowerContext &ctx) {
+    return JoinReductions(ctx).mutate(s);
 }
 
 }  // namespace calotype::internal
