@@ -349,7 +349,7 @@ private:
         const Cast *cast = e.as<Cast>();
         const Call *abs = cast ? cast->value.as<Call>() : nullptr;
         const bool is_abs = abs && abs->is_intrinsic(Intrinsic::abs) &&
-                            abs->args[0].type() == e.type() && is_movable(e.type());
+                            abs->args[0].type() == e.type() && is_exact_int(e.type());
         return is_abs ? abs->args[0] : Expr();
     }
 
