@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "pipeline/check_definition.h"
+#include "pipeline/fields.h"
 #include "pipeline/pure_rvar.h"
 #include "support/error.h"
 #include "support/user_text.h"
@@ -151,6 +152,10 @@ void freeze_calls(const DefinitionCheck &check, const Function &self) {
 }
 
 }  // namespace
+
+void Function::lock_loop_levels() {
+    for_each_part<LoopLevel>(*edit(), [](LoopLevel &level) { level.lock(); });
+}
 
 void Function::make_output_buffers() {
     const bool is_declared = outputs() == 0;  // and no more than that

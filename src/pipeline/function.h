@@ -165,6 +165,8 @@ public:
     const FuncSchedule &schedule() const {
         return contents_->schedule;
     }
+    /// The loop levels of the schedule may not be set from now on. Programs written for Halide call it.
+    void lock_loop_levels();
 
     /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the
     /// offending part.

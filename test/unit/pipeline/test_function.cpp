@@ -142,6 +142,16 @@ TEST(LoopLevel, copies_of_a_handle_share) {
     EXPECT_TRUE(same == LoopLevel::root());
 }
 
+TEST(LoopLevel, a_function_locks_its_own) {
+    Function f("f");
+    f.define({"x"}, {x});
+    LoopLevel level = LoopLevel::root();
+    f.edit()->schedule.compute_level = level;
+    EXPECT_FALSE(level.locked());
+    f.lock_loop_levels();
+    EXPECT_TRUE(level.locked());
+}
+
 // An update of f with these coordinates that reads f at others.
 bool pure_in_r(const Expr &store_at, const Expr &load_at) {
     Definition d;
