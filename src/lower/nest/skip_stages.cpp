@@ -16,6 +16,7 @@
 #include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/names.h"
+#include "lower/nest/elements/element_stages.h"
 
 namespace calotype::internal {
 
@@ -462,7 +463,8 @@ private:
         Expr &guard = guards_[op->name];
         if (is_trivially_true(uses.matters) || uses.producers != 1 ||
             (guard.defined() && equal(guard, uses.matters)) ||
-            (!fused && computes_for_later(op, uses.matters))) {
+            (!fused && (computes_for_later(op, uses.matters) ||
+                        loop_.is_better_without(uses.matters, op->name, body)))) {
             return same;
         }
         const Stmt guarded = fused ? GuardStores(op->name, uses.matters, guard).mutate(body)
@@ -479,14 +481,18 @@ private:
     Stmt visit(const For *op) override {
         kernels_ += is_gpu(op->for_type);
         around_.push_back({op->name, false, true});
+        loop_.enter(op);
         const Stmt s = Mutator::visit(op);
+        loop_.leave(op);
         around_.pop_back();
         kernels_ -= is_gpu(op->for_type);
         return s;
     }
     Stmt visit(const LetStmt *op) override {
         around_.push_back({op->name, false, false});
+        loop_.enter(op);
         const Stmt s = Mutator::visit(op);
+        loop_.leave(op);
         around_.pop_back();
         return s;
     }
@@ -499,6 +505,7 @@ private:
 
     const LowerContext &ctx_;
     std::vector<Around> around_;
+    ElementLoop loop_;
     std::map<std::string, Expr> guards_;  ///< of producers, as they stand in the code
     std::map<std::string, Expr> given_;   ///< conditions of storage before the first round
     int kernels_ = 0;

@@ -20,6 +20,9 @@ namespace calotype::internal {
 /// A select reads both sides: what f holds must not decide where something is read or stored, or
 /// what is called. There only conditions of statements and of if_then_else count.
 ///
+/// A stage of one element and few operations is computed for each element of a loop, where the condition asks data
+/// of the element: a branch there costs more, and keeps the loop from becoming one of vectors.
+///
 /// Requires:    nothing.
 /// Establishes: nothing.
 /// Order: after the passes that look for a producer in its realization (bounds, sliding windows,
