@@ -91,9 +91,9 @@ private:
     }
 
     /// Of iterations outside of the steady state.
-    static Stmt make_border(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
-        return with(op, &For::min, min, &For::extent, extent, &For::partition, Partition::Never,
-                    &For::body, body);
+    Stmt make_border(const For *op, const Expr &min, const Expr &extent, const Stmt &body) const {
+        return with(op, &For::min, min, &For::extent, extent, &For::partition,
+                    long_borders_ ? op->partition : Partition::Never, &For::body, body);
     }
 
     Stmt visit(const For *op) override {
@@ -127,6 +127,9 @@ private:
         require_found(op, steady);
         if (!steady.found || stays_whole_where_rare(op, steady)) {
             return Mutator::visit(op);
+        }
+        if (is_single(op, steady.range)) {
+            return leave_to_inner_loops(op);
         }
         if (steady.range.is_everything() && !steady.condition.defined()) {
             return make_loop(op, op->min, op->extent, mutate(steady.body));
@@ -358,6 +361,21 @@ private:
                StoresInPlace().of(op) && !does_nothing_else(op, steady);
     }
 
+    /// Whether the steady state is one iteration at most, as where a loop inside goes as far as the buffer that both of
+    /// them read. That loop has steady states of its own, then, a long one for most iterations of this one.
+    bool is_single(const For *op, const Interval &range) const {
+        return op->partition != Partition::Always && range.is_bounded() && !is_const(op->extent) &&
+               contains_kind(op->body, NodeKind::For) && can_prove(range.max <= range.min);
+    }
+
+    /// Over all iterations of this loop about as much of theirs is outside of steady states as inside.
+    Stmt leave_to_inner_loops(const For *op) {
+        const bool outer = std::exchange(long_borders_, true);
+        const Stmt result = Mutator::visit(op);
+        long_borders_ = outer;
+        return result;
+    }
+
     /// Part 0: before, part 1: steady, part 2: after. The iterations keep their order.
     Stmt share_general_code(const For *op, const Expr &first, const Expr &end, const Expr &loop_end,
                             const Stmt &general, const Stmt &steady) {
@@ -373,7 +391,8 @@ private:
     LowerContext &ctx_;
     const For *kernel_ = nullptr;
     bool rare_ = false;
-    Scope<> moving_;  ///< what is another in each iteration of a loop around
+    bool long_borders_ = false;  ///< iterations outside of steady states are not few
+    Scope<> moving_;             ///< what is another in each iteration of a loop around
 };
 
 }  // namespace

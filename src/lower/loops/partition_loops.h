@@ -39,6 +39,13 @@ namespace calotype::internal {
 /// where its parts begin would be computed for each point, and there may be fewer elements than that takes
 /// instructions.
 ///
+/// So does one around other loops whose steady state has one iteration at most, which would leave general code for all
+/// others: the loops inside decide.
+///
+///     for x in [0, n) { for r in [0, n) { f[x] += g[min(likely(x + r), n - 1)] } }
+///     ->
+///     for x in [0, n) { for r in [0, n - x) { f[x] += g[x + r] }; for r in [n - x, n) { f[x] += g[min(x + r, n - 1)] } }
+///
 /// In a kernel it has no versions if all threads would choose the same.
 ///
 /// A parallel loop stays one loop, with the two versions under a condition; so do the block loops of a
