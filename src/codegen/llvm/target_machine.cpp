@@ -18,6 +18,7 @@
 #include "codegen/llvm/passes/inbounds_neighbours.h"
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "codegen/llvm/passes/opaque_choices.h"
+#include "codegen/llvm/passes/uniform_offsets.h"
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/gathers.h"
@@ -165,6 +166,7 @@ void optimize(llvm::Module &module, const Target &target) {
             passes.addPass(MarkInboundsNeighbours());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+    hoist_uniform_offsets(module);
     if (machine_for(target).has_fused_multiply_add(target)) {
         multiply_for_constant_divisors(module);
     }
