@@ -39,6 +39,13 @@ private:
             << "bounds of reduction domain " << domain_ << " depend on variable " << op->name
             << ", only parameters are allowed";
     }
+    void visit(const Call *op) override {
+        const bool is_known = op->symbol.defined() && op->symbol->kind == SymbolKind::Image;
+        const bool reads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
+        user_assert(is_known || !reads) << "bounds of reduction domain " << domain_ << " read "
+                                        << op->name << ", only parameters are allowed";
+        GraphVisitor::visit(op);
+    }
     void visit(const Let *op) override {
         (*this)(op->value);
         internal::ScopedBinding<> bind(bound_, op->name);
