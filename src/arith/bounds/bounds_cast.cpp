@@ -90,6 +90,9 @@ Bounded BoundsEngine::cast_to_int(const Bounded &value, Type from, Type to) {
     // int64 or unsigned to int32, or the like: the ends are right if they fit when the code runs.
     const Expr fit =
         ends::logical_and(fits_condition(value.ends.min, to), fits_condition(value.ends.max, to));
+    if (is_const_zero(fit)) {
+        return of_range(range, to);
+    }
     const Expr least = make_const(to, *range.min), most = make_const(to, *range.max);
     return {Interval(ends::select(fit, converted.min.defined() ? converted.min : least, least),
                      ends::select(fit, converted.max.defined() ? converted.max : most, most)),
