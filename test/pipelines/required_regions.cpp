@@ -39,5 +39,51 @@ TEST(RequiredRegions, of_images_mirrored_at_bounds_that_are_parameters) {
     }
 }
 
+class RegionsOfConditions : public ::testing::Test {
+protected:
+    ImageParam reach_{Int(32), 1, "reach"}, in_{Int(32), 1, "in"};
+    RDom r_{0, 10};
+
+    /// Sums over what the condition leaves of the domain: these terms.
+    void expect(const Expr &condition, int reach, int extent, const std::vector<int> &terms) {
+        r_.where(condition);
+        Func f("f");
+        f(x) = sum(in_(x + r_));
+        EXPECT_EQ(needed(f, in_), std::pair(0, extent));
+        Buffer<int> values(extent), reaches(1);
+        values.for_each_element([&](int i) { values(i) = i * i; });
+        reaches.set_min(3);
+        reaches(3) = reach;
+        in_.set(values);
+        reach_.set(reaches);
+        const Buffer<int> result = f.realize({10});
+        for (int i = 0; i < 10; i++) {
+            int expected = 0;
+            for (const int term : terms) {
+                expected += (i + term) * (i + term);
+            }
+            EXPECT_EQ(result(i), expected) << i;
+        }
+    }
+};
+
+TEST_F(RegionsOfConditions, an_end_that_an_input_has) {
+    expect(r_ <= reach_(3), 2, 19, {0, 1, 2});
+}
+
+TEST_F(RegionsOfConditions, an_element_that_an_input_says) {
+    expect(r_ == reach_(3) % 6, 10, 15, {4});
+}
+
+TEST_F(RegionsOfConditions, a_distance_that_an_input_has) {
+    expect(abs(r_ - 3) < cast<uint32_t>(reach_(3)), 2, 19, {2, 3, 4});
+}
+
+TEST_F(RegionsOfConditions, a_place_that_an_input_says) {
+    Func f("f");
+    f(x) = in_(x + clamp(reach_(3), 0, 7));
+    EXPECT_EQ(needed(f, in_), std::pair(0, 17));
+}
+
 }  // namespace
 }  // namespace calotype

@@ -12,10 +12,12 @@
 #include <optional>
 #include <string>
 
+#include "arith/bounds.h"
 #include "arith/box.h"
 #include "arith/constant_interval.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/checks/error_call.h"
@@ -83,6 +85,38 @@ std::vector<Bound> aligned_bounds(const Function &f) {
     return result;
 }
 
+/// An expression in which what the pipeline is given in buffers may be anything of its type.
+class AnythingRead : public GraphMutator {
+public:
+    Scope<Interval> values;  ///< of the variables that stand for what is read
+
+private:
+    using GraphMutator::visit;
+
+    Expr visit(const Call *op) override {
+        const bool is_known = op->symbol.defined() && op->symbol->kind == SymbolKind::Image;
+        const bool reads = op->call_type == CallKind::Image || op->call_type == CallKind::Func;
+        if (!reads || is_known) {
+            return GraphMutator::visit(op);
+        }
+        const std::string name = names::part(op->name, "read", count_++);
+        values.push(name, bounds_of_type(op->type));
+        return Variable::make(op->type, name);
+    }
+
+    size_t count_ = 0;
+};
+
+/// What is needed whatever the inputs hold: a bounds query, and the checks of shapes, come before they can be read.
+Interval before_reads(const Interval &range) {
+    const auto bounds = [](const Expr &end) {
+        AnythingRead reads;
+        const Expr anything = end.defined() ? reads.mutate(end) : end;
+        return anything.same_as(end) ? Interval(end, end) : bounds_of_expr(anything, reads.values);
+    };
+    return {bounds(range.min).min, bounds(range.max).max};
+}
+
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
     std::set<std::string> names;
@@ -96,6 +130,9 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
         names.insert(f.name());
     }
     std::map<std::string, Box> boxes = boxes_touched(s, names, Scope<Interval>(), ctx.func_bounds);
+    for (auto &[name, box] : boxes) {
+        std::transform(box.bounds.begin(), box.bounds.end(), box.bounds.begin(), before_reads);
+    }
     for (const auto &entry : ctx.used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
         result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
