@@ -85,5 +85,33 @@ TEST_F(RegionsOfConditions, a_place_that_an_input_says) {
     EXPECT_EQ(needed(f, in_), std::pair(0, 17));
 }
 
+TEST(RequiredRegions, nothing_of_what_is_under_conditions_that_never_hold) {
+    RDom r(0, 10), steps(0, 4);
+    r.where(r > 3 && r < 2);
+    Func f("f"), g("g");
+    g(x) = x;
+    g(x) += steps;
+    g.compute_root();
+    f(x) = 5;
+    f(x) += g(x + r);
+    const Buffer<int> result = f.realize({10});
+    for (int i = 0; i < 10; i++) {
+        EXPECT_EQ(result(i), 5) << i;
+    }
+}
+
+TEST(RequiredRegions, of_stages_in_loops_that_never_do_anything) {
+    RDom r(0, 10);
+    r.where(abs(r) < 0);
+    Func f("f"), g("g");
+    g(x) = x;
+    f(x) = sum(g(x + r)) + maximum(cast<uint8_t>(g(r + x)));
+    g.compute_root();
+    const Buffer<int> result = f.realize({10});
+    for (int i = 0; i < 10; i++) {
+        EXPECT_EQ(result(i), 0) << i;
+    }
+}
+
 }  // namespace
 }  // namespace calotype

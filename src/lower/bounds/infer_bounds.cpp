@@ -333,8 +333,9 @@ private:
                             std::vector<Item> *items) {
         Box box = box_provided(body, f.name(), Scope<Interval>(), ctx_.func_bounds);
         for (const PureVar &v : pure_vars(f, stage)) {
-            internal_assert(box.size() > size_t(v.dimension))
-                << "loop of " << f.name() << " provides nothing";
+            if (box.empty()) {
+                continue;  // No iteration computes anything, whatever the region.
+            }
             const Interval &range = box[v.dimension];
             if (range.is_bounded() && !depends_on_iteration({f.name(), stage}, range)) {
                 continue;  // All of it is computed here: the region is the one required from
@@ -528,12 +529,15 @@ private:
                 add_let(names::stage_max(f.name(), stage, rv.var), all.max, "", items);
             }
         }
-        if (!ctx_.is_output(f.name()) &&
-            readers_of(f, stage, f.stages(), contents.stages).empty()) {
+        const bool is_read =
+            ctx_.is_output(f.name()) || !readers_of(f, stage, f.stages(), contents.stages).empty();
+        if (!is_read && in_loop) {
             return;
         }
+        const Interval nothing(0, -1);  // all that reads it is under conditions that never hold
         for (const PureVar &v : pure_vars(f, stage)) {
-            const Interval range = region_of_dimension(f, stage, v, contents, in_loop, *items);
+            const Interval range =
+                is_read ? region_of_dimension(f, stage, v, contents, in_loop, *items) : nothing;
             Expr min = range.min, max = range.max;
             std::string min_name = names::stage_min(f.name(), stage, v.name);
             std::string max_name = names::stage_max(f.name(), stage, v.name);
