@@ -113,5 +113,27 @@ TEST(RequiredRegions, of_stages_in_loops_that_never_do_anything) {
     }
 }
 
+/// What updates write wherever they are computed stays finished: rows are not kept from one iteration to the next, as
+/// elements of them are written again in each.
+TEST(RequiredRegions, of_updates_with_places_of_their_own_in_windows) {
+    const Var y("y");
+    Buffer<int> results[2];
+    for (Buffer<int> &result : results) {
+        Func f("f"), g("g");
+        RDom r(0, 6), q(3, 5);
+        f(x, y) = 1;
+        f(r + 1, y) = f(r, y) + 1;
+        f(x, y) = f(x, y) * -2;
+        g(x, y) = sum(f(x + q, y + q)) + f(clamp(x, 0, 8), y);
+        f.compute_root();
+        if (&result != results) {
+            f.compute_at(g, x).store_root();
+        }
+        result = g.realize({14, 3});
+    }
+    results[0].for_each_element(
+        [&](int i, int j) { EXPECT_EQ(results[1](i, j), results[0](i, j)) << i << ", " << j; });
+}
+
 }  // namespace
 }  // namespace calotype

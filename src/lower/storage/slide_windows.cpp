@@ -112,6 +112,17 @@ Block block_to_slide(const Function &f, int d) {
     return block;
 }
 
+/// True where updates have places of their own in some dimension: each time, they write all of those, of which not all is
+/// needed, and so finished, there.
+bool has_places_of_updates(const Function &f) {
+    for (int d = 0; f.stages() > 1 && d < f.dimensions(); d++) {
+        if (block_to_slide(f, d).size == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// The statements that hold a production: nothing needs to be known of others.
 class HoldsProduction : public Visitor {
 public:
@@ -322,6 +333,7 @@ private:
             }
         }
         std::set<int> done;
+        bool is_innermost = true;
         for (size_t i = enclosing_.size(); i-- > storage + 1;) {
             const Enclosing &e = enclosing_[i];
             if (e.kind == Enclosing::Unordered) {
@@ -329,6 +341,10 @@ private:
             }
             if (e.kind == Enclosing::Loop && in_order(e.loop) && !runs_once(e.loop) &&
                 !single_.count(e.loop)) {
+                if (!is_innermost && has_places_of_updates(f)) {
+                    return;  // later iterations of loops inside may undo what is to stay
+                }
+                is_innermost = false;
                 slide_over(f, i, done);
             }
         }
