@@ -51,8 +51,7 @@ bool is_address_of(const llvm::User *user, const llvm::Instruction &index, const
 /// Used by addresses of one object alone, so that no more values live through the loop than before.
 bool is_only_index(const llvm::Instruction &index, const llvm::Loop &loop) {
     const auto *first =
-        index.use_empty() ? nullptr
-                          : llvm::dyn_cast<llvm::GetElementPtrInst>(*index.user_begin());
+        index.use_empty() ? nullptr : llvm::dyn_cast<llvm::GetElementPtrInst>(*index.user_begin());
     return first && std::all_of(index.user_begin(), index.user_end(), [&](const llvm::User *user) {
                const auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
                return is_address_of(user, index, loop) &&
@@ -64,8 +63,8 @@ bool is_only_index(const llvm::Instruction &index, const llvm::Loop &loop) {
 void hoist(llvm::Instruction &index, const SplitIndex &parts, const llvm::Loop &loop) {
     auto *first = llvm::cast<llvm::GetElementPtrInst>(*index.user_begin());
     llvm::IRBuilder<> before(loop.getLoopPreheader()->getTerminator());
-    llvm::Value *base = before.CreateGEP(first->getSourceElementType(), first->getPointerOperand(),
-                                         parts.uniform);
+    llvm::Value *base =
+        before.CreateGEP(first->getSourceElementType(), first->getPointerOperand(), parts.uniform);
     const std::vector<llvm::User *> users(index.user_begin(), index.user_end());
     for (llvm::User *user : users) {
         auto *address = llvm::cast<llvm::GetElementPtrInst>(user);
