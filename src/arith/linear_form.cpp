@@ -79,7 +79,8 @@ void LinearForm::add_term(const Expr &e, int64_t scale) {
         const bool is_same =
             t.value.same_as(e) || (t.value.kind() == e.kind() && equal(t.value, e));
         if (is_same && !has_effects(e)) {
-            valid_ = !__builtin_add_overflow(t.coefficient, scale, &t.coefficient);
+            valid_ = !__builtin_add_overflow(t.coefficient, scale, &t.coefficient) &&
+                     t.coefficient != INT64_MIN;
             merged_ = true;
             return;
         }

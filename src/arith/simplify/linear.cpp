@@ -10,7 +10,6 @@
 
 #include <algorithm>
 
-#include "arith/constant_interval.h"
 #include "arith/exact_types.h"
 #include "arith/linear_form.h"
 #include "arith/simplify/const_range.h"
@@ -124,7 +123,7 @@ bool cancel_extrema(LinearForm *form) {
     for (size_t i = 0; i < terms.size(); i++) {
         for (size_t j = i + 1; j < terms.size(); j++) {
             Expr x, z;
-            if (checked_sub(0, terms[j].coefficient) == terms[i].coefficient &&
+            if (terms[i].coefficient == -terms[j].coefficient &&
                 are_parallel(terms[i].value, terms[j].value, &x, &z)) {
                 const int64_t scale = terms[i].coefficient;
                 terms.erase(terms.begin() + long(j));

@@ -55,6 +55,10 @@ TEST(LinearForm, OverflowMakesItInvalid) {
     EXPECT_FALSE(form.to_expr(Int(32)).defined());
     form.add(x, 1);
     EXPECT_FALSE(form.is_valid());
+    LinearForm halves(x * make_const(Int(64), INT64_MIN / 2));
+    EXPECT_TRUE(halves.is_valid());
+    halves.add(x, INT64_MIN / 2);
+    EXPECT_FALSE(halves.is_valid()) << "a factor of -2^63 has no opposite";
 }
 
 TEST(Interval, UnionAndIntersection) {
