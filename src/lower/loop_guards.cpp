@@ -16,7 +16,6 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
-#include "lower/effects.h"
 #include "lower/let_scope.h"
 #include "lower/loop_reads.h"
 

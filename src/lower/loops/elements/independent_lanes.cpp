@@ -73,9 +73,8 @@ std::optional<int64_t> LaneSteps::step(const Expr &e) {
 
 bool IndependentLanes::has_reductions(const Stmt &body) {
     (*this)(body);
-    const std::vector<std::string> rebound(rebound_.begin(), rebound_.end());
     for (const auto &[buffer, index] : stores_) {
-        is_independent_ &= !uses_any_var(index, rebound);
+        is_independent_ &= !uses_any_var(index, rebound_);
         const auto loads = loads_.find(buffer);
         if (loads != loads_.end()) {
             for (const Expr &load : loads->second) {
@@ -111,13 +110,9 @@ void IndependentLanes::operator()(const Stmt &s) {
     }
 }
 
-bool IndependentLanes::depends_on_inner(const Expr &e) const {
-    return uses_any_var(e, {inner_.begin(), inner_.end()});
-}
-
 void IndependentLanes::define(const std::string &name, const Expr &value) {
     (*this)(value);
-    const bool is_inner = depends_on_inner(value);
+    const bool is_inner = uses_any_var(value, inner_);
     const bool is_new = bound_.insert(name).second;
     const bool was_inner = inner_.count(name) != 0;
     is_independent_ &= steps_.define(name, value) && (is_new || is_inner == was_inner);
@@ -176,7 +171,7 @@ void IndependentLanes::visit(const Store *op) {
         return;
     }
     const auto [first, is_new] = stores_.emplace(op->name, op->index);
-    is_independent_ &= is_dense(op->index) && !depends_on_inner(op->index) &&
+    is_independent_ &= is_dense(op->index) && !uses_any_var(op->index, inner_) &&
                        (is_new || equal(first->second, op->index));
 }
 

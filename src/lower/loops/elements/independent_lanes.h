@@ -80,7 +80,6 @@ private:
 
     void define(const std::string &name, const Expr &value);
     bool is_dense(const Expr &index);
-    bool depends_on_inner(const Expr &e) const;
 
     LaneSteps steps_;
     std::set<std::string> inner_;  ///< names of what differs between iterations of loops inside
