@@ -33,6 +33,7 @@ constexpr RuleText rules[] = {
     {exact, "(x * c0 + c2) / c1 -> (x + fold(c2 / c0)) / fold(c1 / c0) if c0 > 0 && c1 > 0 && c1 % c0 == 0"},
     {exact, "(x * c0 + broadcast(y, l0)) / c1 -> (x + broadcast(y / c0, l0)) / fold(c1 / c0) if c0 > 0 && c1 > 0 && c1 % c0 == 0"},
     {exact | scalar, "(x * c0 + y) / c1 -> (x + y / c0) / fold(c1 / c0) if c0 > 0 && c1 > 0 && c1 % c0 == 0"},
+    {exact, "(x % c0 + 1) / c0 -> x % c0 if c0 == 2"},
     {exact, "(a * y + z) / a -> y + z / a if lo(a) > 0"},
     {exact, "(a * y + z) / a -> y + z / a if hi(a) < 0"},
     {exact, "(a + y) / a -> y / a + 1 if lo(a) > 0"},

@@ -137,6 +137,20 @@ bool cancel_extrema(LinearForm *form) {
     return false;
 }
 
+// p / d and q / d, with the same d > 0: the numerators, and d.
+struct Quotients {
+    Expr p, q;
+    int64_t divisor;
+};
+
+std::optional<Quotients> quotients(const Expr &a, const Expr &b) {
+    const auto *p = a.as<Div>(), *q = b.as<Div>();
+    const int64_t divisor = p ? as_const_int(p->b).value_or(0) : 0;
+    return q && divisor > 0 && is_const(q->b, divisor) && is_exact_int(a.type())
+               ? std::optional<Quotients>({p->a, q->a, divisor})
+               : std::nullopt;
+}
+
 // All cancellations there are.
 void cancel(LinearForm *form) {
     while (form->is_valid() && cancel_extrema(form)) {
@@ -154,10 +168,15 @@ bool may_hold_sum(const Expr &e) {
     return is_sum(e) || (mul && is_sum(mul->a) && is_const(mul->b));
 }
 
-// A difference of two minima or two maxima.
+bool is_extremum(const Expr &e) {
+    const auto *mul = e.as<Mul>();
+    const Expr &inner = mul && is_const(mul->b) ? mul->a : e;
+    return inner.kind() == NodeKind::Min || inner.kind() == NodeKind::Max;
+}
+
+// A difference of minima or maxima, or of their multiples.
 bool are_extrema(NodeKind op, const Expr &a, const Expr &b) {
-    return op == NodeKind::Sub && a.kind() == b.kind() &&
-           (a.kind() == NodeKind::Min || a.kind() == NodeKind::Max);
+    return op == NodeKind::Sub && a.kind() == b.kind() && is_extremum(a) && is_extremum(b);
 }
 
 // Names of lets hide what two sums have in common. Looks into them, several levels deep, for the
@@ -214,7 +233,8 @@ Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
 }
 
 Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
-    const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(op, a, b);
+    const bool sums = may_hold_sum(a) || may_hold_sum(b),
+               pairs = are_extrema(op, a, b) || (op == NodeKind::Sub && quotients(a, b));
     if (!is_exact_int(a.type())) {
         return Expr();
     }
@@ -223,16 +243,52 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
             return shorter;
         }
     }
-    if (!(sums || extrema)) {
+    if (!(sums || pairs)) {
         return Expr();
     }
     LinearForm sum(a);
     sum.add(b, op == NodeKind::Add ? 1 : -1);
-    if (!sum.is_valid() || !(cancel_extrema(&sum) || sum.has_merged()) || !sum.is_valid()) {
+    const auto cancels = [&] {
+        return cancel_extrema(&sum) || join_quotients(&sum) || sum.has_merged();
+    };
+    if (!sum.is_valid() || !cancels() || !sum.is_valid()) {
         return Expr();
     }
     sum.drop_zeros();
     return rebuild(sum, *this, a.type());
+}
+
+// (q + c) / d - q / d is (q % d + c) / d, and so has a small range: numerators that are a constant
+// apart may have nothing in common that one sees, as min(x + c, y) and min(x, y - c).
+bool Simplifier::join_quotients(LinearForm *sum) {
+    std::vector<Term> &terms = sum->terms;
+    for (size_t i = 0; i < terms.size(); i++) {
+        for (size_t j = i + 1; j < terms.size(); j++) {
+            const auto pair = quotients(terms[i].value, terms[j].value);
+            if (!pair || terms[i].coefficient != -terms[j].coefficient) {
+                continue;
+            }
+            LinearForm apart = difference_of(pair->p, pair->q);
+            cancel(&apart);
+            if (!apart.is_valid() || !apart.terms.empty() || apart.constant == INT64_MIN) {
+                continue;
+            }
+            const bool first = apart.constant >= 0;
+            const Type t = pair->p.type();
+            const int64_t distance = std::abs(apart.constant), scale = terms[i].coefficient;
+            if (!t.can_represent(distance)) {
+                continue;
+            }
+            const Expr divisor = make_const(t, pair->divisor),
+                       rest = binary(NodeKind::Mod, first ? pair->q : pair->p, divisor);
+            terms.erase(terms.begin() + long(j));
+            terms.erase(terms.begin() + long(i));
+            sum->add(binary(NodeKind::Div, add(rest, make_const(t, distance)), divisor),
+                     first ? scale : -scale);
+            return true;
+        }
+    }
+    return false;
 }
 
 Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
@@ -249,8 +305,11 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
         return Expr();
     }
     LinearForm difference = difference_of(a, b);
-    if (!difference.is_valid() || !(cancel_extrema(&difference) || difference.has_merged()) ||
-        !difference.is_valid()) {
+    const auto cancels = [&] {
+        return cancel_extrema(&difference) || join_quotients(&difference) ||
+               difference.has_merged();
+    };
+    if (!difference.is_valid() || !cancels() || !difference.is_valid()) {
         return Expr();
     }
     difference.drop_zeros();

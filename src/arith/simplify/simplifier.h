@@ -11,6 +11,8 @@
 
 namespace calotype::internal {
 
+class LinearForm;
+
 class Simplifier final : public Mutator, private RangeOracle {
 public:
     explicit Simplifier(const SimplifyContext &context, bool finite_floats = false);
@@ -120,6 +122,8 @@ private:
 
     // Linear forms (linear.cpp).
     Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);
+    /// One quotient for the difference of two whose numerators are a constant apart.
+    bool join_quotients(LinearForm *sum);
     Expr cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b);
     Expr cancel_in_lanes(NodeKind op, const Expr &a, const Expr &b);
     Expr divide_terms(NodeKind op, const Expr &a, const Expr &b);

@@ -116,6 +116,15 @@ constexpr Case quotients[] = {
     {"x / 2 <= (x + 1) / 2", "true"},
     {"(x + 5) / 4 < x / 4 + 1", "false"},
     {"(x + y) / 8 - (x % 8 + y) / 8", "x / 8"},
+    // Numerators that are a constant apart, though they are not written so.
+    {"min(x + 15, y) / 2 - min(x, y - 15) / 2", "min(y + -15, x) % 2 + 7"},
+    {"min(x, y - 15) / 2 - min(x + 15, y) / 2", "-7 - min(y + -15, x) % 2"},
+    {"min(x + 15, y) / 2 + 2 - (z + max(min(x, y - 15), 4) / 2)",
+     "min(x + 15, y) / 2 - (max(min(y + -15, x), 4) / 2 + z) + 2"},
+    {"max(x + 6, y) / 4 + z + 3 - max(x, y - 6) / 4", "(max(y + -6, x) % 4 + 2) / 4 + z + 4"},
+    {"z + min(x, y - 15) / 2 < min(x + 15, y) / 2 + 2", "z < min(y + -15, x) % 2 + 9"},
+    {"min(x + 15, y) * 3 - min(x, y - 15) * 3", "45"},
+    {"(x % 2 + 1) / 2", "x % 2"},
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, Simplify, testing::ValuesIn(quotients));
 
