@@ -206,9 +206,23 @@ void FunctionEmitter::euclidean(Value *a, Value *b, Type t, Value **quotient, Va
     *remainder = b_.CreateSelect(special, zero, r);
 }
 
+namespace {
+
+// LLVM makes (a * c) / b of (a / b) * c, wherever it stands: a quotient that multiplies each channel of a pixel would
+// be one for each of them, before it is seen that they are the same.
+Value *whole_quotient(llvm::IRBuilderBase &b, Value *x, Value *y) {
+    Value *quotient = b.CreateFDiv(x, y);
+    if (auto *i = llvm::dyn_cast<llvm::Instruction>(quotient); i && !llvm::isa<llvm::Constant>(y)) {
+        i->setHasAllowReassoc(false);
+    }
+    return quotient;
+}
+
+}  // namespace
+
 Value *FunctionEmitter::divide(Value *a, Value *b, Type t) {
     if (t.is_float()) {
-        return b_.CreateFDiv(a, b);
+        return whole_quotient(b_, a, b);
     }
     if (t.is_bool()) {
         return b_.CreateAnd(a, b);

@@ -431,6 +431,21 @@ TEST(Ptx, RoundsDivisionsAndRootsAndEstimatesWhereAsked) {
         1);
 }
 
+// LLVM would divide each product, and by what only a reciprocal was asked of.
+TEST(Ptx, DividesOnceWhatIsMultipliedByOthers) {
+    std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        out[t] = out[t + 1024]:float32 / src[t]:float32 * src[t + 2]:float32
+        out[t + 512] = out[t + 1024]:float32 / src[t]:float32 * src[t + 3]:float32)",
+                                         float_to_float));
+    EXPECT_EQ(count(ptx, "div.rn.f32"), 1) << ptx;
+
+    ptx =
+        checked_ptx(pointwise("1.0f / src[t]:float32 * src[t + 1]:float32", Float(32), Float(32)));
+    EXPECT_EQ(count(ptx, "rcp.rn.f32"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "div.rn.f32"), 0) << ptx;
+}
+
 TEST(Ptx, DividesByConstantsInTwoMultiplicationsUnlessStrict) {
     DeviceKernel k = pointwise("src[t]:float32 / 65535.0f", Float(32), Float(32));
     std::string ptx = checked_ptx(k);
