@@ -144,7 +144,9 @@ public:
     /** Set every element. */
     Self &fill(not_void_T value) {
         this->set_host_dirty();
-        return for_each_value([=](not_void_T &v) { v = value; });
+        assert_elements(*this->raw_buffer());
+        internal::fill_elements(*this->raw_buffer(), elements_of(*this), value);
+        return self();
     }
     /** Set every element to f(coordinates...), or, where f takes none, to what the next call of it
      * gives, in memory order. If f takes fewer coordinates than there are dimensions, only elements
@@ -252,17 +254,20 @@ private:
         return ints_taken_by<Fn>();
     }
 
+    static void assert_elements([[maybe_unused]] const calotype_buffer_t &buffer) {
+        assert((buffer.host || buffer.number_of_elements() == 0) &&
+               "there is no host memory: call allocate first");
+        assert(!buffer.device_dirty() && "the device copy is newer: call copy_to_host first");
+    }
+
     template<typename Fn, typename... Others>
     void call_for_each_value(Fn &&f, const Others &...others) const {
         for (const calotype_buffer_t *buffer : {this->raw_buffer(), others.raw_buffer()...}) {
-            assert((buffer->host || buffer->number_of_elements() == 0) &&
-                   "there is no host memory: call allocate first");
-            assert(!buffer->device_dirty() && "the device copy is newer: call copy_to_host first");
+            assert_elements(*buffer);
             assert(buffer->dimensions == this->dimensions() && "the shapes differ");
             for (int d = 0; d < this->dimensions(); d++) {
                 assert(buffer->dim[d].extent == this->buf.dim[d].extent && "the shapes differ");
             }
-            (void)buffer;
         }
         internal::for_each_value_in(std::forward<Fn>(f),
                                     {{this->raw_buffer(), others.raw_buffer()...}},

@@ -105,6 +105,24 @@ void for_each_value_in(Fn &&f,
     for_each_row(loops.data(), loops.size() - 1, row, ptrs...);
 }
 
+/** Set all elements of a buffer, the first of which is at `first`. The value is a copy of each row's:
+ * stores to the elements could change one that is read from memory, as far as a compiler knows. */
+template<typename T>
+void fill_elements(const calotype_buffer_t &buffer, T *first, const T &value) {
+    auto loops = make_loops<1>({&buffer});
+    auto row = [&value](ptrdiff_t extent, const std::array<ptrdiff_t, 1> &stride, T *to) {
+        const T element = value;
+        if (stride[0] == 1) {
+            std::fill_n(to, extent, element);
+            return;
+        }
+        for (ptrdiff_t i = 0; i < extent; i++) {
+            to[i * stride[0]] = element;
+        }
+    };
+    for_each_row(loops.data(), loops.size() - 1, row, first);
+}
+
 /** Copy all elements of src to dst, which has the same extents and element size. */
 inline void copy_elements(const calotype_buffer_t &dst, const calotype_buffer_t &src) {
     const ptrdiff_t bytes = dst.type.bytes();

@@ -264,6 +264,35 @@ TEST(BufferMake, ScalarsAndBoundsQueries) {
     EXPECT_TRUE(p.all_equal(1));
 }
 
+template<typename T>
+void expect_parts_filled() {
+    Buffer<T> whole(13, 7, 3);
+    whole.fill(T(1));
+    Buffer<T> part = whole.cropped(0, 2, 9).cropped(1, 3, 2), column = whole.sliced(0, 12);
+    part.fill(T(2));
+    column.transposed(0, 1).fill(T(3));
+    part.cropped(2, 1, 0).fill(T(4));
+    whole.for_each_element([&](int x, int y, int c) {
+        const bool in_part = x >= 2 && x < 11 && y >= 3 && y < 5;
+        EXPECT_EQ(T(x == 12 ? 3 : in_part ? 2 : 1), whole(x, y, c)) << x << " " << y << " " << c;
+    });
+}
+
+TEST(BufferMake, FillsPartsOfIt) {
+    expect_parts_filled<uint8_t>();
+    expect_parts_filled<int16_t>();
+    expect_parts_filled<double>();
+    expect_parts_filled<bool>();
+    Buffer<uint8_t> upside_down = Buffer<uint8_t>(5, 4);
+    calotype_buffer_t raw = *upside_down.raw_buffer();
+    std::vector<calotype_dimension_t> shape(raw.dim, raw.dim + 2);
+    shape[1].stride = -shape[1].stride;
+    raw.dim = shape.data();
+    raw.host += 3 * 5;
+    Buffer<uint8_t>(raw).fill(7);
+    EXPECT_TRUE(upside_down.all_equal(7));
+}
+
 int live_allocations;
 
 TEST(BufferMake, WithOtherAllocators) {
