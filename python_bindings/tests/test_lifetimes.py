@@ -2,6 +2,7 @@
 """What lives longer than it should, or not as long: at the end of the interpreter, in children, beside calls."""
 
 import array
+import enum
 import gc
 import os
 import pathlib
@@ -302,6 +303,25 @@ def test_weak_references():
     del f, x, things
     gc.collect()
     assert [r() for r in references] == [None] * len(references) and not notes
+
+
+def test_objects_of_all_classes_have_weak_references():
+    from calotype import _core
+
+    classes = [c for c in vars(_core).values() if isinstance(c, type) and c.__module__ == "calotype._core"]
+    others = [c for c in classes if not issubclass(c, (BaseException, enum.Enum))]
+    assert len(others) > 20 and [c for c in others if not c.__weakrefoffset__] == []
+    f, x = ct.Func(), ct.Var("x")
+    f[x] = x
+    image = ct.ImageParam(ct.UInt(8), 1)
+    things = [ct.UInt(8), ct.Target("host"), ct.RDom([(0, 3)]), f[x], ct.Argument(image), image.dim(0)]
+    references = [weakref.ref(thing) for thing in things]
+    assert [r() for r in references][1:3] == things[1:3]
+    names = weakref.WeakKeyDictionary({things[0]: "a byte"})
+    assert names[ct.UInt(8)] == "a byte"
+    del things
+    gc.collect()
+    assert [r() for r in references] == [None] * len(references) and not names
 
 
 def gone(make):

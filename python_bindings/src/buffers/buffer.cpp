@@ -247,8 +247,7 @@ void bind_buffer(PythonModule &m) {
     PythonClass<Buffer<>> c(
         m, "Buffer", nb::type_slots(buffer_slots()),
         "An array, for use in pipelines and as their input and output. It shares "
-        "memory with other libraries' arrays.",
-        nb::is_weak_referenceable());
+        "memory with other libraries' arrays.");
     bind_constructors(c);
     bind_queries(c);
     bind_buffer_shape(c);

@@ -16,7 +16,8 @@ namespace nb = nanobind;
 /// an underscore in Python alone, that of the name without.
 const char *header_comment(const char *cls, const char *name);
 
-// Of two docstrings nanobind takes the last: the one that is given.
+// Of two docstrings nanobind takes the last: the one that is given. Objects of all classes can be weakly
+// referenced, as those of classes written in Python.
 template<typename T, typename... Ts>
 class PythonClass : public nb::class_<T, Ts...> {
     using Base = nb::class_<T, Ts...>;
@@ -24,7 +25,7 @@ class PythonClass : public nb::class_<T, Ts...> {
 public:
     template<typename... Extra>
     PythonClass(nb::handle scope, const char *name, const Extra &...extra)
-        : Base(scope, name, extra...), name_(name) {
+        : Base(scope, name, nb::is_weak_referenceable(), extra...), name_(name) {
     }
     /// The class of that name, which is there already, for further members.
     static PythonClass in(nb::handle scope, const char *name) {

@@ -19,8 +19,7 @@ Range checked_range(nb::handle pair) {
 }  // namespace
 
 void bind_expr(PythonModule &m) {
-    PythonClass<Expr> c(m, "Expr", "A value that a pipeline computes.",
-                        nb::is_weak_referenceable());
+    PythonClass<Expr> c(m, "Expr", "A value that a pipeline computes.");
     c.def(nb::init<>())
         .def(
             "__init__", [](Expr *e, TextArg value) { new (e) Expr(value.get()); }, "value"_a)

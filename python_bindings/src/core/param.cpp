@@ -68,8 +68,7 @@ void bind_constructors(PythonClass<Param<>> &c) {
 }  // namespace
 
 void bind_param(PythonModule &m) {
-    PythonClass<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.",
-                           nb::is_weak_referenceable());
+    PythonClass<Param<>> c(m, "Param", "A scalar that a pipeline takes; usable as an Expr.");
     bind_constructors(c);
     c.def("name", &Param<>::name)
         .def("type", &Param<>::type)

@@ -33,8 +33,7 @@ void bind_var_or_rvar(PythonModule &m) {
 }  // namespace
 
 void bind_var(PythonModule &m) {
-    PythonClass<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.",
-                       nb::is_weak_referenceable());
+    PythonClass<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.");
     c.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def("name", &Var::name)

@@ -154,7 +154,6 @@ nb::object to_python_callable(const Callable &c, const Target &target) {
 void bind_callable(PythonModule &m) {
     bind_prefetch(m);
     PythonClass<PythonCallable>(m, "Callable", nb::type_slots(callable_slots()),
-                                nb::is_weak_referenceable(),
                                 "A compiled pipeline as a function: of the arguments that it was "
                                 "compiled with, then of the buffers that it fills.")
         .def("defined", [](const PythonCallable &c) { return c.callable.defined(); })

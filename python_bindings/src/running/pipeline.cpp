@@ -19,8 +19,7 @@ std::string describe_pipeline(const Pipeline &p) {
 }  // namespace
 
 void bind_pipeline(PythonModule &m) {
-    PythonClass<Pipeline> c(m, "Pipeline", "Output Funcs that are compiled and run together.",
-                            nb::is_weak_referenceable());
+    PythonClass<Pipeline> c(m, "Pipeline", "Output Funcs that are compiled and run together.");
     c.def(nb::init<>())
         .def(nb::init<const Func &>(), "output"_a)
         .def(nb::init<const std::vector<Func> &>(), "outputs"_a)
