@@ -462,3 +462,33 @@ def test_arrays_with_one_coordinate_in_a_dimension():
 
     for array in [view[cut] for view in views for cut in cuts]:
         assert outcome(array) == outcome(memoryview(array)), (array.shape, array.strides)
+
+
+def test_what_a_consumer_asks_of_dlpack():
+    numpy = pytest.importorskip("numpy")
+    array = numpy.arange(6, dtype=numpy.int16)
+    array.flags.writeable = False
+    b = ct.Buffer(array)
+    with pytest.raises(BufferError, match="is read-only"):
+        b.__dlpack__()
+    b.__dlpack__(copy=True)  # a copy is not
+    copy = numpy.from_dlpack(b, copy=True)
+    copy[0] = 9
+    assert copy.tolist() == [9, 1, 2, 3, 4, 5] and array[0] == 0
+    assert not numpy.from_dlpack(b).flags.writeable
+    for wrong in ({"max_version": "1.0"}, {"max_version": 1}, {"dl_device": 1}, {"dl_device": "cpu"}, {"copy": "no"}):
+        with pytest.raises(TypeError, match="max_version: tuple"):
+            b.__dlpack__(**wrong)
+
+
+def test_many_elements_are_filled_and_copied():
+    numpy = pytest.importorskip("numpy")
+    for dtype in (numpy.uint8, numpy.int16, numpy.float32, numpy.float64):
+        a = numpy.zeros((300, 400), dtype)
+        b, part = ct.Buffer(a), ct.Buffer(a[1:-1:2, 3:-5:3])
+        b.fill(7)
+        assert (a == 7).all() and b.all_equal(7)
+        part.fill(9)
+        assert (a[1:-1:2, 3:-5:3] == 9).all() and (a == 9).sum() == a[1:-1:2, 3:-5:3].size
+        assert part.all_equal(9) and not b.all_equal(9)
+        assert numpy.array_equal(part.copy(), a[1:-1:2, 3:-5:3])

@@ -49,7 +49,7 @@ struct Managed {
     void (*deleter)(Managed *self);
 };
 
-constexpr uint64_t read_only_flag = 1;
+constexpr uint64_t read_only_flag = 1, copied_flag = 2;
 
 /// In capsules named "dltensor_versioned".
 struct ManagedVersioned {

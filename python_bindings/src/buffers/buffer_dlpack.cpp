@@ -2,6 +2,10 @@
 // Buffers as arrays of other libraries by DLPack and the CUDA array interface, where their newest
 // elements are: on the host or on a CUDA device. What a device does with a Buffer is done in the
 // order of the default stream.
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+
 #include "array.h"
 #include "bindings.h"
 #include "buffer.h"
@@ -56,11 +60,11 @@ void end_unused(PyObject *capsule, const char *name) {
 }
 
 nb::object capsule_of(const Buffer<> &b, const dlpack::Device &device, bool versioned,
-                      bool read_only) {
+                      uint64_t flags) {
     if (versioned) {
         auto *e = new Exported<dlpack::ManagedVersioned>(b, device);
         e->managed.version = {1, 1};
-        e->managed.flags = read_only ? dlpack::read_only_flag : 0;
+        e->managed.flags = flags;
         return nb::steal(PyCapsule_New(&e->managed, "dltensor_versioned", [](PyObject *p) {
             end_unused<dlpack::ManagedVersioned>(p, "dltensor_versioned");
         }));
@@ -101,19 +105,23 @@ void order_with_consumer(const Buffer<> &b, nb::handle stream) {
     throw nb::buffer_error(problem.c_str());
 }
 
-nb::object to_dlpack(const Buffer<> &b, nb::object stream, nb::object max_version,
-                     nb::object device, nb::object copy) {
-    const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
-    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
-    const bool wants_host = !device.is_none() && nb::cast<int>(device[0]) == int(dlpack::CPU);
+using TwoInts = std::optional<std::pair<int, int>>;
+
+nb::object to_dlpack(const Buffer<> &b, nb::object stream, TwoInts max_version, TwoInts device,
+                     std::optional<bool> copy) {
+    const bool versioned = max_version && max_version->first >= 1;
+    const bool must_copy = copy.value_or(false);
+    const bool wants_host = device && device->first == int(dlpack::CPU);
     dlpack::Device where = device_of(b);
-    if (!device.is_none() && !wants_host &&
-        (nb::cast<int>(device[0]) != int(where.type) || nb::cast<int>(device[1]) != where.id)) {
+    if (device && !wants_host && (device->first != int(where.type) || device->second != where.id)) {
         refuse("buffer " + b.name() + " is in memory of " +
                (where.type == dlpack::CUDA ? "CUDA device " + std::to_string(where.id)
                                            : std::string("the host")));
     }
     if (where.type == dlpack::CUDA && (wants_host || must_copy)) {
+        if (copy && !must_copy) {
+            refuse("buffer " + b.name() + " is on its device, and copy=False forbids its copy");
+        }
         where = {dlpack::CPU, 0};
     }
     const std::string problem = where.type == dlpack::CPU ? why_not_shown(b) : "";
@@ -123,7 +131,7 @@ nb::object to_dlpack(const Buffer<> &b, nb::object stream, nb::object max_versio
     if (b.type().is_handle()) {
         refuse("DLPack has no type for " + to_string(b.type()));
     }
-    if (is_read_only(b) && !versioned) {
+    if (is_read_only(b) && !versioned && !must_copy) {
         refuse("buffer " + b.name() + " is read-only, which DLPack before version 1 cannot say");
     }
     if (where.type == dlpack::CUDA) {
@@ -132,7 +140,9 @@ nb::object to_dlpack(const Buffer<> &b, nb::object stream, nb::object max_versio
     if (where.type == dlpack::CPU && !must_copy && !is_read_only(b)) {
         b.raw_buffer()->set_host_dirty(true);  // whoever has the view may write by it
     }
-    return capsule_of(must_copy ? b.copy() : b, where, versioned, is_read_only(b) && !must_copy);
+    return must_copy
+               ? capsule_of(b.copy(), where, versioned, dlpack::copied_flag)
+               : capsule_of(b, where, versioned, is_read_only(b) ? dlpack::read_only_flag : 0);
 }
 
 // "<f4"
