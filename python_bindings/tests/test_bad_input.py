@@ -202,6 +202,22 @@ def test_arrays_without_elements(copy):
     assert ct.Buffer(Interface(shape=(0, 4), data=(0, False))).number_of_elements() == 0
 
 
+def test_results_that_cannot_be_written_are_errors_of_python_too():
+    numpy = pytest.importorskip("numpy")
+    f = ct.Func("f")
+    f[x, y] = ct.u8(x + y)
+    constant = numpy.zeros((4, 4), numpy.uint8)
+    constant.flags.writeable = False
+    shared = numpy.lib.stride_tricks.as_strided(numpy.zeros(4, numpy.uint8), (4, 4), (0, 1))
+    for wrong, text in ((constant, "read-only array"), (shared, "stride 0"), (ct.Buffer(), "an undefined Buffer")):
+        with pytest.raises(ct.CallError, match=text):
+            f.realize(wrong)
+    b = ct.Buffer(constant)
+    for write in (lambda: b.fill(1), lambda: b.__setitem__((0, 0), 1), lambda: b.copy_from(ct.Buffer(b.copy()))):
+        with pytest.raises(ValueError, match="read-only array"):
+            write()
+
+
 def test_arrays_of_torch():
     torch = pytest.importorskip("torch")
     image = ct.ImageParam(ct.Float(32), 2, "image")

@@ -284,3 +284,35 @@ def test_coordinates_as_a_list():
     assert h.realize([2])[1] == 5
     with pytest.raises(ct.CompileError, match="is no coordinate"):
         f[[[x], y]]
+
+
+def test_coordinates_that_are_no_integers_are_errors_of_python_too():
+    f, image, b = ct.Func("f"), ct.ImageParam(ct.UInt(8), 2, "image"), ct.Buffer(ct.UInt(8), [4, 4], "b")
+    f[x, y] = x + y
+    half = ct.f32(x) / 2
+    for thing in (f, image, b):
+        for wrong in (1.5, half):
+            with pytest.raises(ct.CallError, match="coordinate 1 of a call to .* has type float32, must fit in int32"):
+                thing[x, wrong]
+            with pytest.raises(TypeError):
+                thing[wrong, y]
+    for wrong in ((1.5, 0), (0, half)):
+        with pytest.raises(ct.CallError, match="coordinate . of a call to .* has type float32, must fit in int32"):
+            f[wrong] = 1
+    for thing in (image, b):
+        with pytest.raises(ct.CallError, match="called with 1 coordinates, it has 2 dimensions"):
+            thing[x]
+    with pytest.raises(TypeError):
+        b[1.5, 0]
+    with pytest.raises(TypeError):
+        b[1.5, 0] = 1
+
+
+def test_a_func_of_a_value():
+    numpy = pytest.importorskip("numpy")
+    for value, expected in ((3, 3), (2.5, 2.5), (ct.Expr(4), 4), (numpy.uint8(200), 200), (True, True)):
+        assert ct.Func(value).realize()[()] == expected
+    with pytest.raises(ct.CompileError):
+        ct.Func(x)
+    with pytest.raises(TypeError):
+        ct.Func(None)

@@ -57,7 +57,7 @@ def use_generator() -> None:
 
 def wrong() -> None:
     ct.Func("f").vectorize("x")  # refused
-    ct.Func(3)  # refused
+    ct.Func(None)  # refused
     ct.Var("x") + "text"  # refused
     ct.no_such_name  # refused
     runtime.load(3)  # refused

@@ -23,7 +23,7 @@ const calotype_device_interface_t *cuda_interface();
 bool is_read_only(const Buffer<> &b);
 /// Brings the host's copy up to date. Empty if it can be shown, else why not.
 std::string why_not_shown(const Buffer<> &b);
-/// A CompileError if the memory is that of a read-only array. `what` begins the message.
+/// A CallError if the memory is that of a read-only array. `what` begins the message.
 void check_writable(const Buffer<> &b, const std::string &what);
 /// The same with the dimensions in the opposite order.
 Buffer<> with_reversed_axes(const Buffer<> &b);

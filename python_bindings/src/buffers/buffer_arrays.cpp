@@ -324,7 +324,7 @@ bool is_read_only(const Buffer<> &b) {
 }
 
 void check_writable(const Buffer<> &b, const std::string &what) {
-    user_assert(!is_read_only(b)) << what << " writes to buffer " << b.name()
+    call_assert(!is_read_only(b)) << what << " writes to buffer " << b.name()
                                   << ", whose memory is that of a read-only array";
 }
 

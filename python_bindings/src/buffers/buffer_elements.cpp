@@ -70,7 +70,8 @@ uint8_t *address_of(const Buffer<> &b, const std::vector<Py_ssize_t> &given) {
 nb::object get_item(const Buffer<> &b, nb::object key) {
     const nb::tuple coords = as_tuple(key);
     if (!are_ints(coords)) {
-        return nb::cast(b.call(to_coordinates(key)));
+        const std::vector<Expr> at = to_coordinates(key);
+        return nb::cast(with_call_errors([&] { return b.call(at); }));
     }
     uint64_t bits = 0;
     const uint8_t *from = address_of(b, to_integers(coords));

@@ -14,6 +14,16 @@ public:
     using CompileError::CompileError;
 };
 
+/// f(), whose CompileErrors are about what the call is given.
+template<typename F>
+auto with_call_errors(const F &f) -> decltype(f()) {
+    try {
+        return f();
+    } catch (const CompileError &e) {
+        throw CallError(e.what());
+    }
+}
+
 struct RaiseCallError {
     [[noreturn]] void operator&(const internal::Message &m) const {
         throw CallError(m.str());

@@ -41,7 +41,7 @@ void bind_constructors(PythonClass<Func> &c) {
             },
             "image"_a)
         .def(
-            "__init__", [](Func *f, const Expr &e) { new (f) Func(e); }, "expr"_a);
+            "__init__", [](Func *f, ExprArg e) { new (f) Func(e.get()); }, "expr"_a);
 }
 
 nb::tuple to_tuple(const Tuple &t) {
@@ -53,8 +53,7 @@ void bind_definition(PythonClass<Func> &c) {
          "__getitem__",
          [](const Func &f, nb::object at) {
              const std::vector<Expr> coordinates = to_coordinates(at);
-             // Here, where it is written, rather than where the value is used.
-             calotype::internal::as_coordinates("func " + f.name(), coordinates);
+             check_coordinates(f, coordinates);
              return f(coordinates);
          },
          "coordinates"_a.none(),
@@ -133,7 +132,7 @@ Func to_func(nb::handle h) {
 }
 
 void bind_func(PythonModule &m) {
-    PythonClass<Func> c(m, "Func", "A function over an integer grid.", nb::is_weak_referenceable());
+    PythonClass<Func> c(m, "Func", "A function over an integer grid.");
     bind_constructors(c);
     bind_definition(c);
     bind_func_directives(c);

@@ -180,8 +180,16 @@ Stage PendingUpdate::apply(FuncRef target) const {
     }
 }
 
+void check_coordinates(const Func &f, const std::vector<Expr> &coordinates) {
+    with_call_errors([&] { return internal::as_coordinates("func " + f.name(), coordinates); });
+}
+
 void assign(const Func &f, nb::handle coordinates, nb::handle value) {
-    FuncRef ref = f(to_coordinates(coordinates));
+    const std::vector<Expr> at = to_coordinates(coordinates);
+    if (f.defined()) {
+        check_coordinates(f, at);
+    }
+    FuncRef ref = f(at);
     if (nb::isinstance<PendingUpdate>(value)) {
         nb::cast<const PendingUpdate &>(value).apply(ref);
     } else if (nb::isinstance<FuncRef>(value)) {

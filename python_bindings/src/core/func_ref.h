@@ -23,6 +23,9 @@ struct PendingUpdate {
 /// A float32 constant, with a warning where it is not what was written.
 Expr checked_float32(double value);
 
+/// A CallError if one is no coordinate: here, where it is written, rather than where the value is used.
+void check_coordinates(const Func &f, const std::vector<Expr> &coordinates);
+
 /// f[coordinates] = value.
 void assign(const Func &f, nb::handle coordinates, nb::handle value);
 

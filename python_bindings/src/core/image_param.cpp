@@ -97,8 +97,7 @@ void bind_edges(ImageClass &c) {
 
 void bind_image_param(PythonModule &m) {
     bind_dimension(m);
-    ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.",
-                    nb::is_weak_referenceable());
+    ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.");
     base.def(nb::init<>())
         .def("name", [](const OutputImageParam &p) { return p.defined() ? p.name() : ""; })
         .def("type", [](const OutputImageParam &p) { return checked(p).type(); })
@@ -136,8 +135,8 @@ void bind_image_param(PythonModule &m) {
         .def("__repr__",
              [](const OutputImageParam &p) { return describe_image(p, "OutputImageParam"); });
     bind_edges(base);
-    PythonClass<ImageParam, OutputImageParam> image(
-        m, "ImageParam", "A buffer that a pipeline takes.", nb::is_weak_referenceable());
+    PythonClass<ImageParam, OutputImageParam> image(m, "ImageParam",
+                                                    "A buffer that a pipeline takes.");
     image.attr("__iter__") = nb::none();  // as that of Func
     image.def(nb::init<>())
         .def(
@@ -154,7 +153,11 @@ void bind_image_param(PythonModule &m) {
         .def("get", &ImageParam::get)
         .def("reset", &ImageParam::reset)
         .def(
-            "__getitem__", [](const ImageParam &p, nb::object at) { return p(to_coordinates(at)); },
+            "__getitem__",
+            [](const ImageParam &p, nb::object at) {
+                const std::vector<Expr> coordinates = to_coordinates(at);
+                return with_call_errors([&] { return p(coordinates); });
+            },
             "coordinates"_a.none(),
             nb::sig("def __getitem__(self, coordinates: typing.Any) -> Expr"))
         .def(

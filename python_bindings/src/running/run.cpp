@@ -41,10 +41,10 @@ private:
     }
     void add(nb::handle h) {
         Buffer<> b = to_buffer(h);
-        user_assert(b.defined()) << "an undefined Buffer is to be filled";
+        call_assert(b.defined()) << "an undefined Buffer is to be filled";
         check_writable(b, "the pipeline");
         for (int d = 0; d < b.dimensions() && b.number_of_elements() > 0; d++) {
-            user_assert(b.dim(d).stride() != 0 || b.dim(d).extent() <= 1)
+            call_assert(b.dim(d).stride() != 0 || b.dim(d).extent() <= 1)
                 << "buffer " << b.name() << " has stride 0 in dimension " << d << " of extent "
                 << b.dim(d).extent()
                 << ", its elements share memory: a result must have each in a place of its own";
