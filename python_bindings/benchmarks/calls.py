@@ -4,7 +4,8 @@
     PYTHONPATH=build/release/python python calls.py [calls]
 
 Prints one line of JSON: the pipeline (one row of 16 pixels) called from C, as a runtime.Kernel and as a
-Callable, each with numpy arrays, and with Buffers; and the seconds of both imports.
+Callable, each with numpy arrays, and with Buffers; a sum of Exprs; a Buffer of a megabyte that is filled and
+copied, beside numpy; and the milliseconds of both imports.
 """
 
 import ctypes
@@ -101,6 +102,8 @@ def main():
     assert out[0, 3] == 6
     kernel(a, 2.0, out)
     callable_(a, 2.0, out)
+    e, pixels = ct.f32(x) * 2, numpy.zeros((1024, 1024), numpy.uint8)
+    large = ct.Buffer(pixels)
     print(
         json.dumps(
             {
@@ -110,6 +113,11 @@ def main():
                 "callable_buffer_ns": round(
                     best(lambda: callable_(buffer_in, 2.0, buffer_out), calls)
                 ),
+                "sum_of_exprs_ns": round(best(lambda: e + e, calls)),
+                "fill_us": round(best(lambda: large.fill(3), calls // 100) / 1e3, 1),
+                "numpy_fill_us": round(best(lambda: pixels.fill(3), calls // 100) / 1e3, 1),
+                "copy_us": round(best(large.copy, calls // 100) / 1e3, 1),
+                "numpy_copy_us": round(best(pixels.copy, calls // 100) / 1e3, 1),
                 "empty_lambda_ns": round(best(lambda: None, calls)),
                 "import_calotype_ms": round((imported - started) * 1e3, 1),
                 "import_compiler_ms": round((loaded - imported) * 1e3, 1),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffer: its elements, one by one and all at once.
 #include <cstring>
+#include <optional>
 
 #include "bindings.h"
 #include "buffer.h"
@@ -105,6 +106,21 @@ void set_item(const Buffer<> &b, nb::object key, nb::object value) {
     b.raw_buffer()->set_host_dirty(true);
 }
 
+// Lets other threads of Python run where there is so much to do that they would notice: to get its lock
+// back from them can take longer than to fill a small buffer.
+class GilForWork {
+public:
+    explicit GilForWork(const Buffer<> &b) {
+        constexpr size_t many_bytes = 1 << 15;
+        if (b.size_in_bytes() > many_bytes) {
+            released_.emplace();
+        }
+    }
+
+private:
+    std::optional<ReleasedGil> released_;
+};
+
 // The buffer as one of unsigned integers of its size.
 template<typename T>
 Runtime::Buffer<T> as_integers(const Buffer<> &b) {
@@ -139,7 +155,7 @@ void fill(const Buffer<> &b, nb::object value) {
         << " is a part of one that is newer on its device: call copy_to_host() of both first";
     const uint64_t bits = scalar_bits(value, b.type(), "fill of buffer " + b.name());
     b.raw_buffer()->set_device_dirty(false);
-    ReleasedGil without_gil;
+    const GilForWork without_gil(b);
     with_integers(b, [&](auto buffer) {
         buffer.fill(typename decltype(buffer)::ElemType(bits));
         return true;
@@ -150,7 +166,7 @@ void fill(const Buffer<> &b, nb::object value) {
 bool all_equal(const Buffer<> &b, nb::object value) {
     check_host(b);
     const uint64_t bits = scalar_bits(value, b.type(), "all_equal of buffer " + b.name());
-    ReleasedGil without_gil;
+    const GilForWork without_gil(b);
     return with_integers(b, [&](const auto &buffer) {
         using T = typename std::decay_t<decltype(buffer)>::ElemType;
         return buffer.all_equal(T(bits));
@@ -188,13 +204,13 @@ void copy_from(Buffer<> &to, BufferArg from) {
         << " to one of " << to.dimensions() << " of " << to.type();
     check_host(source);
     user_assert(to.raw_buffer()->host) << "buffer " << to.name() << " has no memory";
-    ReleasedGil without_gil;
+    const GilForWork without_gil(source);
     to.copy_from(source);
 }
 
 Buffer<> copy(const Buffer<> &b) {
     check_host(b);
-    ReleasedGil without_gil;
+    const GilForWork without_gil(b);
     return b.copy();
 }
 
