@@ -145,6 +145,23 @@ def test_values_of_params(t, good, bad):
     assert f.realize([1])[0] == good[0]
 
 
+def test_bools_of_numpy_are_numbers_as_those_of_python():
+    numpy = pytest.importorskip("numpy")
+    p, b = ct.Param(ct.Int(32), "p"), ct.Buffer(ct.UInt(8), [3], "b")
+    f = ct.Func("f")
+    f[x] = x + p
+    call, out = f.compile_to_callable([p]), numpy.zeros(3, numpy.int32)
+    for yes in (True, numpy.bool_(True), numpy.array(True)):
+        p.set(yes)
+        call(yes, out)
+        b.fill(0)
+        b[1] = yes
+        assert p.get() == 1 and out.tolist() == [1, 2, 3] and list(b) == [0, 1, 0]
+    for wrong in (numpy.array([True]), numpy.float32(1), numpy.array([True, False])):
+        with pytest.raises(ct.ArgumentError, match="must be a number .int32."):
+            p.set(wrong)
+
+
 def test_float16_params_round_as_numpy_does():
     numpy = pytest.importorskip("numpy")
     p = ct.Param(ct.Float(16))

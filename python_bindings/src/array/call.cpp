@@ -130,8 +130,25 @@ uint64_t float_bits(PyObject *value, calotype_type_t type, const NumberName &wha
     return type.code == calotype_type_bfloat ? bfloat_bits(d) : half_bits(d);
 }
 
+// As Python's bool is, a bool of numpy is a number: its class alone has no __index__.
+PyObject *index_of_bool(PyObject *value) {
+    const Ref dtype(attribute_of(value, "dtype"));
+    const Ref name(dtype ? PyObject_Str(dtype.get()) : nullptr);
+    const Ref ndim(attribute_of(value, "ndim"));
+    const bool is_bool = name && utf8(name.get()) == "bool" && ndim && PyLong_Check(ndim.get()) &&
+                         PyLong_AsLong(ndim.get()) == 0;
+    const Ref as_int(is_bool ? attribute_of(value, "__int__") : nullptr);
+    PyObject *index = as_int ? PyObject_CallObject(as_int.get(), nullptr) : nullptr;
+    forget_python_error();
+    return index;
+}
+
 uint64_t integer_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
     PyObject *index = PyNumber_Index(value);
+    if (!index && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        index = index_of_bool(value);
+    }
     if (!index) {
         is_no_number(value, type, what);
     }
