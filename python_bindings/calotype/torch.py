@@ -173,6 +173,9 @@ def _with_rows(t: torch.Tensor) -> torch.Tensor:
 def _find_shapes(op: Op, given: Sequence[Any]) -> List[Shape]:
     """The shape of the first input with as many dimensions, if its inputs are enough for that; else the
     largest for which they are."""
+    for p, g in zip(op.inputs, given):
+        if p.kind == "input" and len(g) != p.dimensions:
+            raise ArgumentError(f"argument '{p.name}' has {len(g)} dimensions, must have {p.dimensions}")
     scalars = tuple(g for p, g in zip(op.inputs, given) if p.kind == "scalar")
     buffers = [g for p, g in zip(op.inputs, given) if p.kind == "input"]
     shapes = []

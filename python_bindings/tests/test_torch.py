@@ -98,6 +98,9 @@ def test_inputs_of_other_strides(scaled):
 def test_errors(scaled):
     with pytest.raises(ct.ArgumentError, match="'image' has elements of type float64, must have"):
         scaled(torch.rand(3, 3, dtype=torch.float64), 1.0)
+    for wrong in (torch.rand(3), torch.rand(2, 3, 3)):
+        with pytest.raises(ct.ArgumentError, match=f"argument 'image' has {wrong.dim()} dimensions, must have 2"):
+            scaled(wrong, 1.0)
     with pytest.raises(ct.ArgumentError, match="'.*' is no name of an operator"):
         ct.torch.op(scale(), "calotype::no name")
     with pytest.raises(ct.ArgumentError, match="a Callable has no name: say name="):
