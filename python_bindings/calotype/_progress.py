@@ -27,10 +27,16 @@ class CompileStep(NamedTuple):
         return f"{self.pipeline}: {self.stage}{part}{' ' if self.detail else ''}{self.detail}"
 
 
+def _overwrites_lines(stream: Any) -> bool:
+    """Of notebooks, too, which do not call themselves terminals."""
+    is_notebook = type(stream).__module__.partition(".")[0] == "ipykernel"
+    return stream is not None and (is_notebook or stream.isatty())
+
+
 class progress:
     """Tells of what is compiled in a with statement, by this thread.
 
-        with ct.progress():                             # one line of a terminal
+        with ct.progress():                             # one line of a terminal or notebook
             blur.compile_jit()
         with ct.progress(lambda step: print(step)):     # a function of a CompileStep
             blur.compile_jit()
@@ -55,7 +61,7 @@ class progress:
             raise raised
 
     def _show(self, step: CompileStep) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
+        if _overwrites_lines(sys.stderr):
             self._clear(str(step)[:79])
 
     def _clear(self, text: str) -> None:

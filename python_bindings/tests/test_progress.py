@@ -81,6 +81,16 @@ def test_without_a_function_a_terminal_shows_it(monkeypatch):
         assert not stream.getvalue() or stream.getvalue().endswith("\r")
 
 
+def test_without_a_function_a_notebook_shows_it(monkeypatch):
+    # What the kernel of a notebook has in the place of stderr is no terminal.
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ct.progress():
+        ramp("in_a_notebook", 2009).realize([2, 2])
+    assert re.search(r"\rin_a_notebook\S*: host code", stream.getvalue())
+    assert stream.getvalue().endswith("\r")
+
+
 def test_it_can_be_entered_again_but_not_twice():
     steps = []
     told = ct.progress(steps.append)
