@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names that programs written for Halide's Python module use: import calotype.halide as hl."""
 
-from typing import Any, Iterable, List
+from typing import Any, Iterable
 
 from .. import _core
 from .._errors import Error as HalideError
@@ -23,8 +23,8 @@ class Tuple(tuple):
 
 # In Halide's module an int is an int32 in max and min, unlike beside an operator: max(u8, 3) is an int32,
 # and max(u8, 3) - 10 can be negative.
-def _as_exprs(args: Iterable[Any]) -> List[Any]:
-    return [_core.Expr(a) if type(a) is int else a for a in args]
+def _as_exprs(args: Iterable[Any]) -> Iterable[Any]:
+    return [_core.Expr(a) if type(a) is int else a for a in args] if int in map(type, args) else args
 
 
 def max(*args: Any) -> _core.Expr:
