@@ -6,6 +6,8 @@
 #include "lang/pipeline.h"
 #include "support/error.h"
 
+#include <algorithm>
+
 namespace calotype {
 
 using namespace internal;
@@ -314,10 +316,13 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     for (calotype_buffer_t *b : outputs) {
         args.add(b);
     }
-    if (queries.empty()) {
+    // Outputs without memory ask as well.
+    const bool no_output_asks =
+        std::none_of(outputs.begin(), outputs.end(),
+                     [](const calotype_buffer_t *b) { return b->is_bounds_query(); });
+    if (queries.empty() && no_output_asks) {
         return;
     }
-    // Outputs without memory ask as well.
     const auto output_shapes = [&] {
         std::vector<Shape> shapes;
         for (const calotype_buffer_t *b : outputs) {

@@ -55,6 +55,19 @@ TEST(BoundsQueries, ask_for_what_the_shape_in_the_answer_needs) {
     }
 }
 
+/// Whether or not there are inputs to ask for.
+TEST(BoundsQueries, ask_for_outputs_of_pipelines_without_inputs) {
+    Func f("f");
+    Param<int> p("p");
+    f(x) = x;
+    f(p - 2) = 7;
+    p.set(1);
+    Buffer<int32_t> asked(nullptr, 9);
+    f.infer_input_bounds(asked);
+    EXPECT_EQ(asked.dim(0).min(), -1);
+    EXPECT_EQ(asked.dim(0).extent(), 10);
+}
+
 /// A branch needs what its values are, not what they would be in another one.
 TEST(BoundsQueries, ask_for_what_a_specialization_reads) {
     ImageParam in(Int(32), 1, "in");
