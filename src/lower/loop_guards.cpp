@@ -181,10 +181,25 @@ private:
     /// What stays in the loop, and may be needed for what is under it to be read.
     void note_left(const Expr &condition) {
         const Expr outside = lets_.expand(condition);
-        is_guarded_ =
-            is_guarded_ || !outside.defined() || says_more(outside, [&](const std::string &name) {
-                return name == loop_->name || is_inner_loop(name);
-            });
+        is_guarded_ = is_guarded_ || !outside.defined() || !is_only_of_loops(outside);
+    }
+
+    bool is_only_of_loops(const Expr &condition) const {
+        return !says_more(condition, [&](const std::string &name) {
+            return name == loop_->name || is_inner_loop(name);
+        });
+    }
+
+    /// Where no iteration is left by what is around a condition, what that reads may not be there.
+    void ask_before(const Expr &condition) {
+        if (needed_.is_everything() || !contains_kind(condition, NodeKind::Load)) {
+            return;
+        }
+        const Expr last = loop_->min + loop_->extent - 1;
+        fixed.push_back(
+            simplify((needed_.has_lower_bound() ? max(loop_->min, needed_.min) : loop_->min) <=
+                     (needed_.has_upper_bound() ? min(last, needed_.max) : last)));
+        needed_ = Interval::everything();
     }
 
     /// Both statements that `s` is made of are under the same conditions, or neither counts.
@@ -229,6 +244,7 @@ private:
         }
         if (!uses_var(outside, loop_->name)) {
             if (may_hoist_) {
+                ask_before(outside);
                 fixed.push_back(outside);
             }
             return may_hoist_ ? Expr() : condition;
@@ -238,7 +254,9 @@ private:
         if (can_hold.is_empty() || can_hold.is_everything() || depends(can_hold)) {
             return condition;
         }
+        ask_before(outside);
         range = make_intersection(range, can_hold);
+        needed_ = is_only_of_loops(outside) ? needed_ : make_intersection(needed_, can_hold);
         return same(solve_for_inner_interval(question, loop_->name), can_hold) ? Expr() : condition;
     }
 
@@ -278,6 +296,8 @@ private:
     LetScope lets_;
     std::vector<std::string> inner_loops_;
     std::optional<LoopReads> reads_;  ///< of the loop, once asked for
+    Interval needed_ =
+        Interval::everything();  ///< of the range, by conditions that say something of more
     bool is_guarded_ = false;  ///< a condition that stays says something of more than the iteration
 };
 

@@ -5,6 +5,7 @@
 // each as far out as what it uses allows.
 #include "lower/nest/stage_loops.h"
 
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -359,8 +360,38 @@ private:
             check_factor(split);
         }
         if (!is_trivially_true(def_.predicate)) {
-            guards_.push_back(qualify(def_.predicate, f_, stage_));
+            add_predicate(qualify(def_.predicate, f_, stage_));
         }
+    }
+
+    /// Both operands of && may be evaluated, so what reads memory stands inside of the conditions that
+    /// say where it may be read:
+    ///
+    ///     if (r < 5 && in(r) > 3)    ->    if (r < 5) { if (in(r) > 3) { ... } }
+    void add_predicate(const Expr &predicate) {
+        std::vector<Expr> reads;
+        Expr others;
+        const std::function<void(const Expr &)> collect = [&](const Expr &e) {
+            if (const And *both = e.as<And>()) {
+                collect(both->a);
+                collect(both->b);
+            } else if (reads_memory(e)) {
+                reads.push_back(e);
+            } else {
+                others = others.defined() ? others && e : e;
+            }
+        };
+        collect(predicate);
+        if (others.defined()) {
+            guards_.push_back(others);
+        }
+        guards_.insert(guards_.end(), reads.begin(), reads.end());
+    }
+
+    static bool reads_memory(const Expr &e) {
+        return contains<Call>(e, [](const Call *call) {
+            return call->call_type == CallKind::Func || call->call_type == CallKind::Image;
+        });
     }
 
     /// A factor that is only known at run time must be positive then.
