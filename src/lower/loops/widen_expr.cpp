@@ -168,10 +168,25 @@ Expr ExprWidener::visit(const Load *op) {
                       Alignment(), op->symbol, op->is_streaming);
 }
 
+// All lanes choose the same, and the other value is not evaluated.
+Expr ExprWidener::same_choice(const Call *op, const Expr &condition) {
+    std::vector<Expr> values;
+    bool any = false;
+    for (size_t i = 1; i < op->args.size(); i++) {
+        values.push_back(mutate(op->args[i]));
+        any = any || varies(values.back(), op->args[i]);
+    }
+    std::vector<Expr> args = {condition};
+    for (size_t i = 0; i < values.size(); i++) {
+        args.push_back(any ? widen(values[i], op->args[i + 1]) : values[i]);
+    }
+    return Call::make(args[1].type(), Intrinsic::if_then_else, args);
+}
+
 Expr ExprWidener::visit_if_then_else(const Call *op) {
     const Expr condition = mutate(op->args[0]);
     if (!varies(condition, op->args[0])) {
-        return Expr();
+        return op->args[0].type().is_scalar() ? same_choice(op, condition) : Expr();
     }
     // Both branches are evaluated, each with its loads masked.
     const bool scalar_condition = op->args[0].type().is_scalar();

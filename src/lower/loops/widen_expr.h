@@ -96,6 +96,7 @@ private:
     template<typename T>
     Expr visit_binary(const T *op);
     Expr visit_if_then_else(const Call *op);
+    Expr same_choice(const Call *op, const Expr &condition);
     Expr visit_require(const Call *op);
     Expr visit_trace(const Call *op);
 

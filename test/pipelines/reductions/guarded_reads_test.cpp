@@ -92,5 +92,29 @@ TEST(GuardedReads, of_conditions_in_front_of_loops_that_run) {
     }
 }
 
+/// Whole vectors of a loop that are beyond its end load nothing.
+TEST(GuardedReads, of_whole_vectors_beyond_the_end) {
+    ImageParam in(UInt(16), 1, "in");
+    Func f("f"), g("g");
+    const Var xo("xo"), xi("xi");
+    f(x) = cast<int>(in(x)) % 61 * (cast<int>(in(x * 2)) % 61);
+    g(x) = f(x);
+    g(x) += f(x + 1);
+    f.compute_root()
+        .vectorize(x, 4, TailStrategy::RoundUp)
+        .split(x, xo, xi, 4, TailStrategy::PredicateLoads);
+    g.infer_input_bounds({16});
+    EXPECT_EQ(range(in, 0), Range(0, 39));
+    const GuardedImage memory(in.get(), true);
+    const Buffer<uint16_t> values = memory.image();
+    values.for_each_element([&](int i) { values(i) = uint16_t(i * 3); });
+    in.set(values);
+    const auto value = [](int i) {
+        return i * 3 % 61 * (i * 6 % 61);
+    };
+    const Buffer<int> result = g.realize({16});
+    result.for_each_element([&](int i) { EXPECT_EQ(result(i), value(i) + value(i + 1)); });
+}
+
 }  // namespace
 }  // namespace calotype::test
