@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
 #include "ir/queries.h"
+#include "ir/walk/search.h"
 
 namespace calotype::internal {
 
@@ -45,9 +47,7 @@ public:
         }
         std::vector<Expr> key = {value};
         for (const Expr &arg : args) {
-            // One that holds what was inlined before is the same node where it is the same at all,
-            // and as large as all of that.
-            key.push_back(contains_kind(arg, NodeKind::Let) ? arg : simplify(arg));
+            key.push_back(known_as(arg));
         }
         const auto it = known_.find(key);
         return it != known_.end() ? it->second
@@ -55,6 +55,27 @@ public:
     }
 
 private:
+    /// What another coordinate is to be equal to.
+    static Expr known_as(const Expr &arg) {
+        // One that holds what was inlined before is the same node where it is the same at all, and as
+        // large as all of that. One that reads has more of it than its value.
+        if (contains_kind(arg, NodeKind::Let) || reads(arg)) {
+            return arg;
+        }
+        // What 6 - x + x is made of is not there where 6 - y + y is.
+        const Expr simple = simplify(arg);
+        return variables_of(simple) == variables_of(arg) ? simple : arg;
+    }
+    static bool reads(const Expr &e) {
+        return contains<Call>(e, [](const Call *call) {
+            return call->call_type == CallKind::Func || call->call_type == CallKind::Image;
+        });
+    }
+    static std::set<std::string> variables_of(const Expr &e) {
+        const std::vector<std::string> names = free_variables(e);
+        return {names.begin(), names.end()};
+    }
+
     struct Less {
         bool operator()(const std::vector<Expr> &a, const std::vector<Expr> &b) const {
             return a.size() != b.size() ? a.size() < b.size() : compare_all(a, b) < 0;
