@@ -5,7 +5,9 @@
 // with F16C's instructions or, on older machines and for bfloat16, in integer arithmetic. From
 // float64 the way leads over float32 rounded to odd, so that the two roundings together give what
 // one would.
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "arith/bounds.h"
 #include "arith/constant_interval.h"
@@ -51,6 +53,63 @@ Value *emit_widened_slice(FunctionEmitter &f, const Cast *op) {
     v = from.is_int() ? b.CreateAShr(v, below) : b.CreateLShr(v, below);
     // Signed conversions to floats are the fast ones.
     return f.convert(v, to.is_float() ? held.with_code(Type::Int) : held, to);
+}
+
+// Bytes at their places, and zeros where that is negative.
+Value *bytes_between_zeros(FunctionEmitter &f, Value *v, const std::vector<int> &lanes) {
+    const int zero = int(lanes.size());
+    std::vector<int> indices;
+    for (const int lane : lanes) {
+        indices.push_back(lane < 0 ? zero : lane);
+    }
+    return f.shuffle(v, llvm::Constant::getNullValue(v->getType()), indices);
+}
+
+// Every fourth byte of two registers, in 16 bits: the first register's are the lower half of each 128 bits, the second's the
+// upper one. LLVM takes the bytes of each half of a register out for themselves, and then makes them wider.
+Value *channel_in_16_bits(FunctionEmitter &f, Value *first, Value *second, int channel, int bytes) {
+    llvm::IRBuilder<> &b = f.builder();
+    std::vector<int> lower(size_t(bytes), -1), upper(size_t(bytes), -1), order;
+    for (int part = 0; part < bytes; part += 16) {
+        for (int i = 0; i < 4; i++) {
+            lower[size_t(part + 2 * i)] = upper[size_t(part + 8 + 2 * i)] = part + 4 * i + channel;
+        }
+    }
+    for (int i = 0; i < bytes / 8; i++) {
+        order.push_back(2 * i % (bytes / 8) + 2 * i / (bytes / 8));
+    }
+    Value *both =
+        b.CreateOr(bytes_between_zeros(f, first, lower), bytes_between_zeros(f, second, upper));
+    both = b.CreateBitCast(both, f.type(UInt(64, bytes / 8)));
+    both = bytes > 16 ? f.shuffle(both, both, order) : both;
+    return b.CreateBitCast(both, f.type(UInt(16, bytes / 2)));
+}
+
+// A channel of four of bytes that is computed with in 16 bits. Not where one instruction takes any bytes out of two registers.
+Value *emit_channel_of_four(FunctionEmitter &f, const Cast *op) {
+    const Shuffle *slice = op->value.as<Shuffle>();
+    const Type from = op->value.type(), to = op->type;
+    const Target &target = f.target();
+    const int lanes = to.lanes();
+    const bool is_channel = slice && slice->is_slice() && slice->slice_stride() == 4 &&
+                            slice->vectors[0].type().lanes() == 4 * lanes;
+    if (!is_channel || from != UInt(8, lanes) || !to.is_int_or_uint() || to.bits() != 16 ||
+        target.arch != Target::X86 || !target.has_feature(Target::AVX2) ||
+        f.machine().permutes_bytes_of_two(target)) {
+        return nullptr;
+    }
+    const int bytes = std::min(vector_register_bits(target, false) / 8, 2 * lanes);
+    if (bytes < 16 || 2 * lanes % bytes != 0) {
+        return nullptr;
+    }
+    Value *pixels = f.emit(slice->vectors[0]);
+    std::vector<Value *> parts;
+    for (int begin = 0; begin < 4 * lanes; begin += 2 * bytes) {
+        parts.push_back(channel_in_16_bits(f, f.slice(pixels, begin, bytes),
+                                           f.slice(pixels, begin + bytes, bytes),
+                                           slice->slice_begin(), bytes));
+    }
+    return f.concat(parts);
 }
 
 bool is_integer_of_bits(Type t, int least, int most) {
@@ -133,6 +192,9 @@ Expr wide_product(const Cast *op, const Target &target) {
 }  // namespace
 
 Value *FunctionEmitter::emit_node(const Cast *op) {
+    if (Value *v = emit_channel_of_four(*this, op)) {
+        return v;
+    }
     if (Value *v = emit_widened_slice(*this, op)) {
         return v;
     }

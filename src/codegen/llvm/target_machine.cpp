@@ -229,6 +229,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);
+        permute_bytes_of_four(*copy, target);
         extend_indices_with_sign(*copy);
         hide_index_pairs(*copy);
     }

@@ -172,7 +172,134 @@ llvm::Value *extended_by_halves(llvm::CastInst &extension) {
                                  b.CreateCast(extension.getOpcode(), second, half), whole);
 }
 
+bool is_in_upper_half(const Place &place) {
+    return place.lane >= register_bytes / 2;
+}
+
+/// Whether bytes move one by one: pairs that stay together are moved by shorter instructions.
+bool takes_bytes_apart(const llvm::ArrayRef<Place> places) {
+    for (size_t i = 0; i + 1 < places.size(); i += 2) {
+        const Place &a = places[i], &b = places[i + 1];
+        if (a.vector && b.vector && (a.vector != b.vector || a.lane + 1 != b.lane)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// One instruction, for which LLVM has a constant mask taken apart into several where it is regular.
+llvm::Value *permuted(llvm::IRBuilder<> &b, llvm::Value *first, llvm::Value *second,
+                      const llvm::ArrayRef<int> lanes) {
+    llvm::SmallVector<llvm::Constant *> places;
+    for (int lane : lanes) {
+        places.push_back(b.getInt8(uint8_t(lane)));
+    }
+    return b.CreateIntrinsic(X::x86_avx512_vpermi2var_qi_512, {},
+                             {first, llvm::ConstantVector::get(places), second});
+}
+
+/// The vectors that lanes come from, in the order in which they are met.
+std::vector<llvm::Value *> sources_of(const llvm::ArrayRef<Place> places) {
+    std::vector<llvm::Value *> from;
+    for (const Place &place : places) {
+        if (place.vector && !llvm::is_contained(from, place.vector)) {
+            from.push_back(place.vector);
+        }
+    }
+    return from;
+}
+
+/// Each half out of two registers, then both in one. Null if a half is of more or of fewer.
+llvm::Value *joined_halves(llvm::IRBuilder<> &b, const llvm::ArrayRef<Place> places) {
+    llvm::Value *halves[2];
+    for (size_t h = 0; h < 2; h++) {
+        const auto half = places.slice(h * register_bytes / 2, register_bytes / 2);
+        const std::vector<llvm::Value *> from = sources_of(half);
+        if (from.size() != 2) {
+            return nullptr;
+        }
+        llvm::SmallVector<int> lanes(register_bytes, 0);
+        for (size_t i = 0; i < half.size(); i++) {
+            lanes[i] = half[i].lane + (half[i].vector == from[1] ? register_bytes : 0);
+        }
+        halves[h] = permuted(b, from[0], from[1], lanes);
+    }
+    llvm::SmallVector<int> lower_ones(register_bytes);
+    for (int i = 0; i < register_bytes; i++) {
+        lower_ones[size_t(i)] = i + i / (register_bytes / 2) * (register_bytes / 2);
+    }
+    return b.CreateShuffleVector(halves[0], halves[1], lower_ones);
+}
+
+/// Halves of four registers, as two pairs that are permuted once. Null if more than half of one is taken.
+llvm::Value *interleaved_halves(llvm::IRBuilder<> &b, const llvm::ArrayRef<Place> places,
+                                const llvm::ArrayRef<llvm::Value *> from) {
+    bool upper[4] = {};
+    for (size_t f = 0; f < 4; f++) {
+        const auto *first =
+            llvm::find_if(places, [&](const Place &place) { return place.vector == from[f]; });
+        upper[f] = is_in_upper_half(*first);
+    }
+    llvm::SmallVector<int> lanes(register_bytes, 0);
+    for (size_t i = 0; i < places.size(); i++) {
+        const auto f = size_t(llvm::find(from, places[i].vector) - from.begin());
+        if (f < 4 && is_in_upper_half(places[i]) != upper[f]) {
+            return nullptr;
+        }
+        const int half = register_bytes / 2;
+        lanes[i] = f < 4 ? int(f) * half + places[i].lane % half : 0;
+    }
+    llvm::Value *pairs[2];
+    for (size_t p = 0; p < 2; p++) {
+        llvm::SmallVector<int> pair;
+        for (int i = 0; i < register_bytes; i++) {
+            const int second = i / (register_bytes / 2);
+            pair.push_back(i % (register_bytes / 2) + second * register_bytes +
+                           (upper[2 * p + size_t(second)] ? register_bytes / 2 : 0));
+        }
+        pairs[p] = b.CreateShuffleVector(from[2 * p], from[2 * p + 1], pair);
+    }
+    return permuted(b, pairs[0], pairs[1], lanes);
+}
+
+/// A register of bytes that are taken out of four; null if it is none.
+llvm::Value *permuted_bytes_of_four(llvm::ShuffleVectorInst &shuffle) {
+    if (!is_register_of_bytes(&shuffle)) {
+        return nullptr;
+    }
+    std::vector<Place> places;
+    for (int i = 0; i < register_bytes; i++) {
+        places.push_back(place_of(&shuffle, i));
+    }
+    const std::vector<llvm::Value *> from = sources_of(places);
+    if (from.size() != 4 || !llvm::all_of(from, is_register_of_bytes) ||
+        !takes_bytes_apart(places)) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> b(&shuffle);
+    llvm::Value *joined = joined_halves(b, places);
+    return joined ? joined : interleaved_halves(b, places, from);
+}
+
 }  // namespace
+
+void permute_bytes_of_four(llvm::Module &module, const Target &target) {
+    if (!target.has_feature(Target::AVX512_Cannonlake)) {
+        return;
+    }
+    for (llvm::Function &function : module) {
+        for (llvm::BasicBlock &block : function) {
+            for (llvm::Instruction &i : llvm::make_early_inc_range(llvm::reverse(block))) {
+                auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&i);
+                llvm::Value *bytes = shuffle ? permuted_bytes_of_four(*shuffle) : nullptr;
+                if (bytes) {
+                    shuffle->replaceAllUsesWith(bytes);
+                    shuffle->eraseFromParent();
+                }
+            }
+        }
+    }
+}
 
 void widen_halves_of_channels(llvm::Module &module, const Target &target) {
     if (!target.has_feature(Target::AVX512_Cannonlake)) {

@@ -19,4 +19,11 @@ void interleave_by_permutation(llvm::Module &module, const Target &target);
 ///     zext (shuffle a, b, c)      ->      zext (shuffle a, b), zext (shuffle b, c)
 void widen_halves_of_channels(llvm::Module &module, const Target &target);
 
+/// A register of bytes out of four registers, where one instruction takes any bytes out of two. Of a channel of pixels each half
+/// is taken out of two, where LLVM permutes within all four and joins what is left. Four vectors in turns are halves of
+/// registers, which are joined in pairs and permuted once, where they were interleaved twice.
+///     shuffle a, b, c, d, <0, 4, 8, ...>      ->      vpermi2b a, b; vpermi2b c, d
+///     a0 b0 c0 d0 a1 ...      ->      vpermi2b (lower a, lower b), (lower c, lower d)
+void permute_bytes_of_four(llvm::Module &module, const Target &target);
+
 }  // namespace calotype::internal

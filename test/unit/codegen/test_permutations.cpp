@@ -73,13 +73,13 @@ TEST(Permutations, AreExact) {
     }
 }
 
-/// Every third byte from `channel` on.
-Expr channel_of(const Expr &pixels, int channel) {
-    return Shuffle::make_slice(pixels, channel, 3, pixels.type().lanes() / 3);
+/// Every third byte from `channel` on; or every other `channels`th.
+Expr channel_of(const Expr &pixels, int channel, int channels = 3) {
+    return Shuffle::make_slice(pixels, channel, channels, pixels.type().lanes() / channels);
 }
 
-Expr pixels(int count) {
-    return load(UInt(8, 3 * count), "a");
+Expr pixels(int count, int channels = 3) {
+    return load(UInt(8, channels * count), "a");
 }
 
 TEST(Permutations, HalvesOfAChannelAreTakenOutOfTwoRegisters) {
@@ -89,21 +89,79 @@ TEST(Permutations, HalvesOfAChannelAreTakenOutOfTwoRegisters) {
     EXPECT_EQ(count(text, "vextract"), 0u) << text;
 }
 
-template<typename T>
-void expect_channels(const Target &target, int lanes) {
-    std::vector<uint8_t> bytes(size_t(lanes) * 3);
+TEST(Permutations, AChannelOfFourIsTakenOutOfTwoRegistersTwice) {
+    for (const Type &t : {UInt(8, 64), UInt(16, 64)}) {
+        const std::string text =
+            assembly("x86-64-linux-avx512_cannonlake", cast(t, channel_of(pixels(64, 4), 1, 4)));
+        EXPECT_EQ(count(text, "vpermt2b") + count(text, "vpermi2b"), 2u) << text;
+        EXPECT_EQ(count(text, "vpshufb") + count(text, "vextract") + count(text, "vpermd"), 0u)
+            << text;
+    }
+}
+
+/// Without such an instruction bytes are put between zeros within lanes of 128 bits, of which the halves change places.
+TEST(Permutations, AChannelOfFourIsPutBetweenZeros) {
+    for (const int lanes : {16, 32}) {
+        const std::string text = assembly(
+            "x86-64-linux-avx2", cast(UInt(16, lanes), channel_of(pixels(lanes, 4), 1, 4)));
+        EXPECT_EQ(count(text, "vpshufb"), size_t(lanes) / 8) << text;
+        EXPECT_EQ(count(text, "vpermq"), size_t(lanes) / 16) << text;
+        EXPECT_EQ(count(text, "vpmovzx") + count(text, "vpunpck") + count(text, "vextract"), 0u)
+            << text;
+    }
+}
+
+/// 64 pixels of four channels, each of which is computed in 16 bits.
+Expr computed_pixels() {
+    std::vector<Expr> channels;
+    for (int i = 0; i < 4; i++) {
+        const Expr value = cast(UInt(16, 64), channel_of(pixels(64, 4), 3 - i, 4));
+        channels.push_back(
+            cast(UInt(8, 64), value + Broadcast::make(make_const(UInt(16), i + 1), 64)));
+    }
+    return Shuffle::make_interleave(channels);
+}
+
+TEST(Permutations, FourChannelsInTurnsAreHalvesThatArePermutedOnce) {
+    const std::string text = assembly("x86-64-linux-avx512_cannonlake", computed_pixels());
+    EXPECT_EQ(count(text, "vpermt2b") + count(text, "vpermi2b"), 12u) << text;
+    EXPECT_EQ(count(text, "vpunpck") + count(text, "vpshufb"), 0u) << text;
+}
+
+TEST(Permutations, FourChannelsInTurnsAreExact) {
+    std::vector<uint8_t> bytes(256), got(256);
     std::iota(bytes.begin(), bytes.end(), uint8_t(60));
-    for (int channel = 0; channel < 3; channel++) {
+    const Stmt store =
+        Store::make("out", computed_pixels(), Ramp::make(0, 1, 256), const_true(256), Alignment());
+    for (const Target &target : runnable_targets()) {
+        const auto library = load_module(
+            one_function({pointer_argument("out"), pointer_argument("a")}, store), target);
+        ASSERT_EQ(
+            (library->function<int(uint8_t *, const uint8_t *)>("f")(got.data(), bytes.data())), 0);
+        for (size_t i = 0; i < got.size(); i++) {
+            ASSERT_EQ(got[i], uint8_t(bytes[i / 4 * 4 + 3 - i % 4] + i % 4 + 1))
+                << i << " " << target.to_string();
+        }
+    }
+}
+
+template<typename T>
+void expect_channels(const Target &target, int lanes, int channels) {
+    std::vector<uint8_t> bytes(size_t(lanes * channels));
+    std::iota(bytes.begin(), bytes.end(), uint8_t(60));
+    for (int channel = 0; channel < channels; channel++) {
         std::vector<T> got(static_cast<size_t>(lanes));
-        const Expr value = cast(type_of<T>().with_lanes(lanes), channel_of(pixels(lanes), channel));
+        const Expr value = cast(type_of<T>().with_lanes(lanes),
+                                channel_of(pixels(lanes, channels), channel, channels));
         const Stmt store =
             Store::make("out", value, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
         const auto library = load_module(
             one_function({pointer_argument("out"), pointer_argument("a")}, store), target);
         ASSERT_EQ((library->function<int(T *, const uint8_t *)>("f")(got.data(), bytes.data())), 0);
         for (size_t i = 0; i < got.size(); i++) {
-            ASSERT_EQ(got[i], T(bytes[3 * i + size_t(channel)]))
-                << i << " of " << lanes << ", channel " << channel << ", " << target.to_string();
+            ASSERT_EQ(got[i], T(bytes[size_t(channels) * i + size_t(channel)]))
+                << i << " of " << lanes << ", channel " << channel << " of " << channels << ", "
+                << target.to_string();
         }
     }
 }
@@ -111,10 +169,12 @@ void expect_channels(const Target &target, int lanes) {
 TEST(Permutations, ChannelsAreExact) {
     for (const Target &target : runnable_targets()) {
         for (int lanes : {16, 32, 64, 128}) {
-            expect_channels<uint8_t>(target, lanes);
-            expect_channels<uint16_t>(target, lanes);
-            expect_channels<int32_t>(target, lanes);
-            expect_channels<float>(target, lanes);
+            for (int channels : {3, 4}) {
+                expect_channels<uint8_t>(target, lanes, channels);
+                expect_channels<uint16_t>(target, lanes, channels);
+                expect_channels<int32_t>(target, lanes, channels);
+                expect_channels<float>(target, lanes, channels);
+            }
         }
     }
 }
