@@ -112,10 +112,15 @@ private:
         unsure_--;
     }
 
+    /// What an index may be expanded by.
+    static Expr index_value(const Expr &value) {
+        return value.type() == Int(32) && is_speculatable(value) ? value : Expr();
+    }
+
     void visit(const Let *op) override {
         (*this)(op->value);
         const ScopedBinding<int> bind(binders_, op->name, --lets_);
-        const LetScope::Inside inside(lets_in_loop_, op->name, Expr());
+        const LetScope::Inside inside(lets_in_loop_, op->name, index_value(op->value));
         const ScopedBinding<> local(local_, op->name);
         (*this)(op->body);
     }
@@ -123,8 +128,7 @@ private:
     void visit(const LetStmt *op) override {
         (*this)(op->value);
         const ScopedBinding<int> bind(binders_, op->name, here_->number + 1);
-        const bool is_index = op->value.type() == Int(32) && is_speculatable(op->value);
-        const LetScope::Inside inside(lets_in_loop_, op->name, is_index ? op->value : Expr());
+        const LetScope::Inside inside(lets_in_loop_, op->name, index_value(op->value));
         (*this)(op->body);
     }
 
