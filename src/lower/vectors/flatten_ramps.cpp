@@ -221,6 +221,12 @@ private:
         if (groups.empty()) {
             return Expr();
         }
+        // What lies between them may be loaded for others: load_densely finds that.
+        if (std::all_of(groups.begin(), groups.end(), leaves_gaps)) {
+            if (const Expr steps = load_steps(op, groups); steps.defined()) {
+                return steps;
+            }
+        }
         const auto [first, last] =
             std::minmax_element(groups[0].offsets.begin(), groups[0].offsets.end());
         const int64_t span = *last - *first + 1;
@@ -255,6 +261,14 @@ private:
             }
         }
         return Shuffle::make(parts, indices);
+    }
+
+    /// Whether no two lanes of a group are of neighbours.
+    static bool leaves_gaps(const LaneGroup &group) {
+        const std::set<int64_t> places(group.offsets.begin(), group.offsets.end());
+        return places.size() > 1 && std::none_of(places.begin(), places.end(), [&](int64_t at) {
+                   return places.count(at + 1) > 0;
+               });
     }
 
     /// Lanes further apart, each group by a load of as many steps as it has: undefined if the groups have others between
