@@ -377,7 +377,39 @@ private:
     int next_ = 0, here_ = 0, kernels_ = 0;
 };
 
-Stmt rewritten(const Stmt &s, UniqueNames *names, const Target *target) {
+/// Lanes in falling order are loaded in rising order, and turned: f[ramp(x, -3, 8)] is f[ramp(x - 21, 3, 8)] from its end on. Not
+/// in kernels, where registers hold one element.
+class RisingLoads : public GraphMutator {
+private:
+    using GraphMutator::visit;
+
+    Stmt visit(const For *op) override {
+        return is_gpu(op->for_type) ? Stmt(op) : GraphMutator::visit(op);
+    }
+
+    Expr visit(const Load *op) override {
+        const Ramp *ramp = op->index.as<Ramp>();
+        const std::optional<int64_t> stride =
+            ramp && ramp->base.type().is_scalar() ? as_const_int(ramp->stride) : std::nullopt;
+        if (!stride || *stride > -2 || *stride < -max_overlapping_stride ||
+            !is_always(op->predicate)) {
+            return GraphMutator::visit(op);
+        }
+        const Type t = ramp->base.type();
+        const int last = ramp->lanes - 1;
+        const Expr first = simplify(mutate(ramp->base) + make_const(t, *stride * last));
+        const Expr index = Ramp::make(first, make_const(t, -*stride), ramp->lanes);
+        std::vector<int> turned;
+        for (int i = last; i >= 0; i--) {
+            turned.push_back(i);
+        }
+        return Shuffle::make({with(op, &Load::index, index, &Load::alignment, Alignment())},
+                             turned);
+    }
+};
+
+Stmt rewritten(const Stmt &given, UniqueNames *names, const Target *target) {
+    const Stmt s = RisingLoads().mutate(given);
     const StridedLoads found = find_strided_loads(s, max_stride);
     const bool joins =
         contains<Call>(s, [](const Call *op) { return op->is_intrinsic(Intrinsic::concat_bits); });
