@@ -14,6 +14,7 @@
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/loops/atomic_update.h"
+#include "lower/vectors/count_in_bytes.h"
 
 namespace calotype::internal {
 
@@ -258,7 +259,7 @@ Stmt accumulate_lanes(const Stmt &s, LowerContext &ctx) {
         ctx.target.has_feature(Target::StrictFloat) || contains<Call>(s, [](const Call *op) {
             return Call::as_intrinsic(op, Intrinsic::strict_float) != nullptr;
         });
-    return AccumulateLanes(ctx, strict).mutate(s);
+    return AccumulateLanes(ctx, strict).mutate(count_in_bytes(s));
 }
 
 }  // namespace calotype::internal

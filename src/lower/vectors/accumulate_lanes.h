@@ -16,7 +16,8 @@ namespace calotype::internal {
 ///                                                     }
 ///                                                     f[0] = f[0] + vector_reduce(add, f.lanes[...], 1)
 ///
-/// Products of narrow factors are reduced as far as there are instructions that add up products.
+/// Products of narrow factors are reduced as far as there are instructions that add up products, and what
+/// counts lanes is added up as bytes (count_in_bytes.h).
 /// Several such stores to one element share the lanes. The loop must touch the buffer in no other
 /// way, and the lanes must fit four registers. Not in kernels.
 ///
