@@ -123,12 +123,12 @@ Value *FunctionEmitter::emit_wide(const Expr &e) {
     return b_.CreateSExtOrTrunc(emit(e), wide);
 }
 
-// Names that are sums or products are kept in both widths; what is not used is dropped by LLVM. Not
-// what has effects: those would happen twice.
+// Names that are sums or products are kept in both widths; what is not used is dropped by LLVM, and
+// what they read is read once. Not what has effects: those would happen twice.
 void FunctionEmitter::bind_wide(const std::string &name, const Expr &value) {
     const bool arithmetic = !machine_.has_narrow_indices() && value.type() == Int(32) &&
                             (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
-    wide_.push(name, arithmetic && is_pure(value) ? emit_wide(value) : nullptr);
+    wide_.push(name, arithmetic && !has_effects(value) ? emit_wide(value) : nullptr);
 }
 
 // A constant added to the index becomes part of the address of its own, so that accesses that

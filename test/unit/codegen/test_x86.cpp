@@ -244,6 +244,23 @@ TEST(X86, ClampsOfIndicesAreWide) {
     EXPECT_EQ(count(text, "cltq") + count(text, "movslq\t%"), 0u) << text;
 }
 
+/// So are sums with what is read, as the place in a histogram, also where a let names them.
+TEST(X86, SumsOfWhatIsReadAreWide) {
+    const Expr x = Variable::make(Int(32), "x"), at = Variable::make(Int(32), "at"),
+               first = Variable::make(Int(32), "first");
+    const Expr read = cast(Int(32), Load::make(UInt(8), "a", x, const_true(), Alignment()));
+    const Expr bin = Load::make(Int(32), "out", at, const_true(), Alignment());
+    const Stmt count_one = LetStmt::make(
+        "at", read - first, Store::make("out", bin + 1, at, const_true(), Alignment()));
+    const Stmt loop = LetStmt::make(
+        "first", Load::make(Int(32), "b", 0, const_true(), Alignment()),
+        For::make("x", 0, 1000, ForType::Serial, Partition::Auto, DeviceAPI::None, count_one));
+    const LoweredModule module =
+        one_function({pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, loop);
+    const std::string text = CompiledModule(module, Target("x86-64-linux-sse41")).assembly();
+    EXPECT_EQ(count(text, "cltq") + count(text, "movslq\t%"), 0u) << text;
+}
+
 /// A register of lanes that only pad others would have an undefined index. LLVM takes any register
 /// for it, also that of the result, which is no instruction.
 TEST(X86, GathersHaveNoRegisterOfPadding) {
