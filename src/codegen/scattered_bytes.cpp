@@ -21,6 +21,8 @@ namespace {
 constexpr int many_lanes = 32;
 /// To put a byte into its lane takes as long as so many operations on one element save in lanes.
 constexpr int operations_of_a_lane = 14;
+/// The same for elements that machines gather, some of them as slowly as they load lane by lane.
+constexpr int operations_of_a_gathered_lane = 7;
 constexpr int register_bits = 256;
 
 /// By how much values change from one iteration of a loop to the next.
@@ -89,7 +91,8 @@ public:
     explicit CountAccesses(const std::string &variable) : steps_(variable) {
     }
     int scattered = 0, operations = 0;
-    int apart = 0;  ///< accesses to bytes or shorts that have a constant step, of more than two
+    int gathered = 0;  ///< loads of wider elements at such places
+    int apart = 0;     ///< accesses to bytes or shorts that have a constant step, of more than two
     int widest_bits = 8;  ///< of all elements
 
     /// That vectors of the loop would have to put or take out for themselves.
@@ -115,6 +118,7 @@ private:
         GraphVisitor::visit(op);
     }
     void visit(const Load *op) override {
+        gathered += op->type.is_scalar() && op->type.bits() >= 32 && !steps_.of(op->index);
         look_at(op->type, op->index);
     }
     void visit(const Store *op) override {
@@ -160,6 +164,13 @@ bool touches_scattered_bytes(const For *loop) {
     count(loop->body);
     return count.scattered > 0 && count.lanes() >= many_lanes &&
            count.operations <= count.scattered * operations_of_a_lane;
+}
+
+bool does_little_but_gather(const For *loop, int vector_bits) {
+    CountAccesses count(loop->name);
+    count(loop->body);
+    return count.gathered > (vector_bits > 256 ? 0 : 1) &&
+           count.operations <= count.gathered * operations_of_a_gathered_lane;
 }
 
 }  // namespace calotype::internal

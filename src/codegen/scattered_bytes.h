@@ -14,4 +14,11 @@ namespace calotype::internal {
 ///     for x in [0, 100) { f[x] = bytes[x/2 + a] + bytes[(x + 1)/2 + a] }
 bool touches_scattered_bytes(const For *loop);
 
+/// True if a loop, which has no other inside, loads wider elements from such places, and does so little else that vectors are
+/// no gain on a machine without fast gathers: each index is taken out of one register, and each element put into another. In
+/// vectors of up to 256 bits a single such load is still one.
+///
+///     for x in [0, 100) { f[x] = table[int32(bytes[x])] }
+bool does_little_but_gather(const For *loop, int vector_bits);
+
 }  // namespace calotype::internal

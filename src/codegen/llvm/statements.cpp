@@ -6,6 +6,7 @@
 #include "ir/queries.h"
 #include "ir/walk/field_walk.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -175,8 +176,10 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     Value *next = b_.CreateNSWAdd(variable, int_constant(t, 1));
     variable->addIncoming(next, b_.GetInsertBlock());
     llvm::BranchInst *back = b_.CreateCondBr(b_.CreateICmpNE(next, end), loop, after);
-    if (op->partition == Partition::Never ||
-        (!contains_kind(op->body, NodeKind::For) && touches_scattered_bytes(op))) {
+    const bool is_innermost = !contains_kind(op->body, NodeKind::For);
+    if (op->partition == Partition::Never || (is_innermost && touches_scattered_bytes(op)) ||
+        (is_innermost && !machine_.has_fast_gather(target()) &&
+         does_little_but_gather(op, vector_register_bits(target(), true)))) {
         keep_scalar(back);
     }
     b_.SetInsertPoint(after);

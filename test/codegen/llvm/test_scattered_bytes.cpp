@@ -41,6 +41,22 @@ TEST(ScatteredBytes, NotForAFewLanesNorBesideOtherWork) {
         stays_scalar("f[x] = uint8(exp(float32(b[x / 2]:uint8)) * exp(float32(c[x]:uint8)))"));
 }
 
+bool only_gathers(const std::string &body, int vector_bits = 512) {
+    const Stmt s = parse_stmt("for (x, 0, n) {\n" + body + "\n}\n");
+    return does_little_but_gather(s.as<For>(), vector_bits);
+}
+
+TEST(ScatteredBytes, WiderElementsWhereNothingElseIsComputed) {
+    EXPECT_TRUE(only_gathers("f[x] = table[int32(b[x]:uint8) - first]:float32"));
+    EXPECT_TRUE(only_gathers("f[x] = table[x / 2]:int64"));
+    EXPECT_FALSE(only_gathers("f[x] = table[x / 2]:int64", 256));
+    EXPECT_TRUE(only_gathers("f[x] = table[x / 2]:int64 + table[x / 3]:int64", 256));
+    EXPECT_FALSE(only_gathers("f[x] = table[x*2]:float32"));
+    EXPECT_FALSE(only_gathers("f[x] = table[int32(b[x]:uint8)]:uint16"));
+    EXPECT_FALSE(only_gathers("let t = table[int32(b[x]:uint8)]:float32\n"
+                              "f[x] = ((t*a + b)*t + c)*t + d"));
+}
+
 }  // namespace
 
 }  // namespace calotype::internal
