@@ -18,6 +18,7 @@
 #include "codegen/llvm/passes/inbounds_neighbours.h"
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "codegen/llvm/passes/opaque_choices.h"
+#include "codegen/llvm/passes/product_order.h"
 #include "codegen/llvm/passes/uniform_offsets.h"
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
@@ -225,6 +226,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     }
     make_choices_opaque(*copy);
     take_lanes_apart(*copy);
+    add_late_terms_last(*copy);
     if (target.arch == Target::X86) {
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
