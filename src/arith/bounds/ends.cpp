@@ -41,6 +41,12 @@ bool fold(const Expr &a, const Expr &b, Exact exact, Rounded rounded, Expr *resu
     return x && y;
 }
 
+/// What all lanes share, as a vector where the other one is.
+Expr in_lanes_of(const Expr &other, const Expr &e) {
+    const int lanes = other.type().lanes();
+    return e.type().is_scalar() && lanes > 1 ? Broadcast::make(e, lanes) : e;
+}
+
 bool both(const Expr &a, const Expr &b) {
     return a.defined() && b.defined();
 }
@@ -206,14 +212,18 @@ Expr logical_and(const Expr &a, const Expr &b) {
     if (is_const_zero(a) || is_const_one(b)) {
         return a;
     }
-    return is_const_zero(b) || is_const_one(a) || a.same_as(b) ? b : And::make(a, b);
+    return is_const_zero(b) || is_const_one(a) || a.same_as(b)
+               ? b
+               : And::make(in_lanes_of(b, a), in_lanes_of(a, b));
 }
 
 Expr logical_or(const Expr &a, const Expr &b) {
     if (is_const_one(a) || is_const_zero(b)) {
         return a;
     }
-    return is_const_one(b) || is_const_zero(a) || a.same_as(b) ? b : Or::make(a, b);
+    return is_const_one(b) || is_const_zero(a) || a.same_as(b)
+               ? b
+               : Or::make(in_lanes_of(b, a), in_lanes_of(a, b));
 }
 
 Expr logical_not(const Expr &a) {

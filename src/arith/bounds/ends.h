@@ -26,7 +26,7 @@ Expr cast(Type t, const Expr &a);
 Expr min_or_other(const Expr &a, const Expr &b);
 Expr max_or_other(const Expr &a, const Expr &b);
 
-// On Bools, folded; operands must be defined.
+// On Bools, folded; operands must be defined. Where one has lanes, the other may be what all of them share.
 Expr logical_and(const Expr &a, const Expr &b);
 Expr logical_or(const Expr &a, const Expr &b);
 Expr logical_not(const Expr &a);

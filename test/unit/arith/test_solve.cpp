@@ -45,6 +45,14 @@ TEST(Solve, SplitsChoices) {
     EXPECT_EQ(solved(min(x + 1, 5) < z), "x < z + -1 || 5 < z");
 }
 
+TEST(Solve, SplitsChoicesThatAllLanesShare) {
+    const Expr chosen = Select::make(y > 1, Ramp::make(x, Expr(1), 3), Broadcast::make(z, 3));
+    EXPECT_EQ(solved(max(chosen, Broadcast::make(y, 3)) < Broadcast::make(Expr(5), 3)),
+              "not solved: (broadcast(y > 1, 3) && ramp(x, 1, 3) < broadcast(5, 3) || "
+              "broadcast(!(y > 1), 3) && broadcast(z, 3) < broadcast(5, 3)) && "
+              "broadcast(y, 3) < broadcast(5, 3)");
+}
+
 TEST(Solve, OpensMagnitudes) {
     const auto magnitude = [](const Expr &e) {
         return cast(Int(32), abs(e));
