@@ -386,7 +386,7 @@ def test_pipelines_are_changed_while_other_threads_compile_them():
             stage = stages[number % 11]
             stage.add_trace_tag("tag" * 10)
             stage.set_estimates([(0, number), (0, 8)])
-            gain.set_range(-number, number)
+            gain.set_range(-number, number + 3)
             image.dim(1).set_bounds(0, 40)
             image.dim(0).set_estimate(0, number)
 
