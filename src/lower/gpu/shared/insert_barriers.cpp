@@ -7,6 +7,7 @@
 #include "lower/gpu/shared/insert_barriers.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -88,7 +89,9 @@ private:
         SharedAccess a;
         a.buffer = buffer;
         a.is_write = is_write;
-        a.is_atomic = atomic_.count(buffer) > 0;
+        if (const auto it = atomic_.find(buffer); it != atomic_.end()) {
+            a.atomic = it->second;
+        }
         a.index = linear(index, buffer);
         found.push_back(std::move(a));
     }
@@ -143,8 +146,10 @@ private:
         Visitor::visit(op);
     }
     void visit(const Atomic *op) override {
-        const std::set<std::string> around =
-            std::exchange(atomic_, accessed_buffers(op->body).written);
+        const auto around = std::exchange(atomic_, {});
+        for (const std::string &buffer : accessed_buffers(op->body).written) {
+            atomic_[buffer] = atomic_update_of(op, buffer);
+        }
         Visitor::visit(op);
         atomic_ = around;
     }
@@ -214,7 +219,7 @@ private:
 
     const LowerContext &ctx_;
     Place place_;
-    std::set<std::string> atomic_;  ///< what is updated atomically here
+    std::map<std::string, AtomicUpdate> atomic_;  ///< what is updated atomically here
 };
 
 /// True if products of warpgroups read what threads write: what copies of tiles bring comes the
@@ -281,7 +286,7 @@ private:
     }
 
     bool order_matters(const SharedAccess &a, const SharedAccess &b) const {
-        if (a.is_atomic && b.is_atomic) {
+        if (a.atomic && a.atomic == b.atomic) {
             return false;
         }
         return a.is_write && b.is_write ? !has_one_value(a.buffer) : a.is_write || b.is_write;

@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "arith/constant_interval.h"
 #include "ir/expr.h"
+#include "ir/stmt_nodes.h"
 #include "lower/known_here.h"
 
 namespace calotype::internal {
@@ -54,10 +56,25 @@ struct AccessedBuffers {
 };
 AccessedBuffers accessed_buffers(const Stmt &s);
 
+/// What an atomic update does to an element: an operation by whatever value, or, as it is done in one place of the code.
+/// Two that are the same give the same result in any order.
+struct AtomicUpdate {
+    NodeKind operation = NodeKind::Atomic;
+    const Atomic *place = nullptr;
+
+    bool operator==(const AtomicUpdate &other) const {
+        return operation == other.operation && place == other.place;
+    }
+};
+
+/// What an Atomic statement does to this buffer.
+AtomicUpdate atomic_update_of(const Atomic *op, const std::string &buffer);
+
 /// A load or store of what threads share.
 struct SharedAccess {
     std::string buffer;
-    bool is_write = false, is_atomic = false;
+    bool is_write = false;
+    std::optional<AtomicUpdate> atomic;
     LinearIndex index;
     std::set<std::string> stale;  ///< common variables that have another value by now
 };
