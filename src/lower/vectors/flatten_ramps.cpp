@@ -8,6 +8,7 @@
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -93,6 +94,9 @@ private:
     }
 
     Expr visit(const Load *op) override {
+        if (updated_ && op->name == updated_->name && equal(op->index, updated_->index)) {
+            return with(op, &Load::index, updated_index_, &Load::predicate, mutate(op->predicate));
+        }
         const Ramp *ramp = ramp_of_vectors(op->index);
         const std::optional<LaneGrid> grid = grid_of(op->index);
         const bool always = all_true(op->predicate);
@@ -421,7 +425,7 @@ private:
     Stmt visit(const Store *op) override {
         const Ramp *ramp = ramp_of_vectors(op->index);
         if (in_atomic_) {
-            return GraphMutator::visit(op);
+            return update(op);
         }
         if (const Expr plain = as_ramp(op->index); plain.defined()) {
             return with(op, &Store::value, mutate(op->value), &Store::index, mutate(plain),
@@ -508,6 +512,16 @@ private:
         return is_const(value) ? result : LetStmt::make(name, value, result);
     }
 
+    /// An atomic update is known by its form: it loads what it stores to.
+    Stmt update(const Store *op) {
+        updated_index_ = mutate(op->index);
+        updated_ = op;
+        const Stmt result = with(op, &Store::value, mutate(op->value), &Store::index,
+                                 updated_index_, &Store::predicate, mutate(op->predicate));
+        updated_ = nullptr;
+        return result;
+    }
+
     Stmt visit(const Atomic *op) override {
         const bool outer = std::exchange(in_atomic_, true);
         const Stmt result = GraphMutator::visit(op);
@@ -520,6 +534,8 @@ private:
     LetScope &lanes_;                      ///< the same, those that lanes_in() knows
     std::map<std::string, Meaning> seen_;  ///< what names were bound to first
     bool in_atomic_ = false, in_kernel_ = false;
+    const Store *updated_ = nullptr;  ///< in an atomic update, where that stores
+    Expr updated_index_;
 };
 
 }  // namespace
