@@ -146,6 +146,36 @@ TEST(AtomicTails, touch_nothing_beyond) {
     }
 }
 
+// ---- atomic updates of vectors in two dimensions ----
+
+template<typename T>
+class AtomicVectors : public testing::Test {};
+using ElementTypes = testing::Types<uint8_t, uint16_t, int32_t, float>;
+TYPED_TEST_SUITE(AtomicVectors, ElementTypes);
+
+// Tasks add to the same elements at the same time.
+TYPED_TEST(AtomicVectors, lose_no_update) {
+    const Type t = type_of<TypeParam>();
+    const int steps = 20000;
+    RDom r(0, steps, "r");
+    RVar ro("ro"), ri("ri");
+    Var yo("yo"), yi("yi");
+    Func f("f");
+    Buffer<TypeParam> one(8, steps);
+    one.fill(1);
+    f(x, y) = cast(t, 0);
+    f(x, y) += one(x, r) + cast(t, y);
+    f.bound(x, 0, 8).bound(y, 0, 4);
+    f.update().atomic().split(y, yo, yi, 4).split(r, ro, ri, 100).reorder(x, yi, yo, ri, ro);
+    f.update().vectorize(x, 8).vectorize(yi).parallel(ro);
+    for (int run = 0; run < 10; run++) {
+        Buffer<TypeParam> result = f.realize({8, 4});
+        result.for_each_element([&](int i, int j) {
+            ASSERT_EQ(result(i, j), TypeParam(steps * (1 + j))) << i << ", " << j;
+        });
+    }
+}
+
 // ---- undef ----
 
 TEST(PartlyUndef, counts_only_on_the_side_that_is_chosen) {
