@@ -107,16 +107,81 @@ private:
     const std::vector<MaskedVector> &vectors_;
 };
 
+/// Whether iterations of a loop in it may run at the same time.
+bool is_shared(const Allocate *op) {
+    return contains<For>(op->body, [](const For *f) { return f->for_type != ForType::Serial; }) ||
+           contains<Fork>(op->body, [](const Fork *) { return true; });
+}
+
+/// Loads of one vector of storage with one mask, without it.
+class LoadWhole : public Mutator {
+public:
+    LoadWhole(const std::string &name, const MaskedVector &vector) : name_(name), vector_(vector) {
+    }
+    bool found = false;
+
+private:
+    using Mutator::visit;
+
+    Expr visit(const Load *op) override {
+        const auto v = masked_vector(op->index, op->predicate);
+        if (op->name != name_ || !v || !v->is(vector_)) {
+            return Mutator::visit(op);
+        }
+        found = true;
+        return with(op, &Load::predicate, const_true(op->type.lanes()));
+    }
+
+    const std::string &name_;
+    const MaskedVector &vector_;
+};
+
+/// Updates of vectors keep what the lanes have that are off.
+class ChooseLanes : public Mutator {
+public:
+    explicit ChooseLanes(const Allocate *op) : name_(op->name), size_(op->constant_size()) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const Store *op) override {
+        const auto v = masked_vector(op->index, op->predicate);
+        if (op->name != name_ || !v || v->first < 0 || v->first + v->lanes > size_) {
+            return op;
+        }
+        LoadWhole whole(name_, *v);
+        const Expr value = whole.mutate(op->value);
+        if (!whole.found) {
+            return op;
+        }
+        const Expr all = const_true(v->lanes);
+        const Expr old = Load::make(value.type(), op->name, op->index, all, op->alignment);
+        return with(op, &Store::value, Select::make(op->predicate, value, old), &Store::predicate,
+                    all);
+    }
+
+    const std::string name_;
+    const int64_t size_;
+};
+
 class UnmaskStorage : public StmtMutator {
 private:
     using Mutator::visit;
+
+    static Stmt with_choices(const Stmt &s) {
+        const Allocate *op = s.as<Allocate>();
+        return op->constant_size() == 0 || is_named_otherwise(op) || is_shared(op)
+                   ? s
+                   : with(op, &Allocate::body, ChooseLanes(op).mutate(op->body));
+    }
 
     Stmt visit(const Allocate *op) override {
         const Stmt body = mutate(op->body);
         const Stmt inner = body.same_as(op->body) ? Stmt(op) : with(op, &Allocate::body, body);
         const std::vector<MaskedVector> vectors = masked_vectors(inner.as<Allocate>());
         return vectors.empty()
-                   ? inner
+                   ? with_choices(inner)
                    : with(inner.as<Allocate>(), &Allocate::body,
                           DropMasks(op->name, vectors).mutate(inner.as<Allocate>()->body));
     }

@@ -18,6 +18,10 @@ namespace calotype::internal {
 /// other lanes may be numbers that processors are slow with.
 ///
 /// Only of storage whose vectors have constant places, each written with one mask that is known before it is allocated.
+/// Updates with other masks, as of the last lanes of a reduction, are stored whole with what was there:
+///
+///     f[ramp(0, 1, 4) if m] = f[ramp(0, 1, 4) if m] + v
+///     ->  f[ramp(0, 1, 4)] = select(m, f[ramp(0, 1, 4)] + v, f[ramp(0, 1, 4)])
 ///
 /// Requires: vector code.
 /// Establishes: nothing that other passes rely on.
