@@ -23,6 +23,7 @@
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/gathers.h"
+#include "codegen/x86/leading_lanes.h"
 #include "codegen/x86/permutations.h"
 #include "codegen/x86/spills.h"
 #include "codegen/x86/wide_stores.h"
@@ -228,6 +229,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     take_lanes_apart(*copy);
     add_late_terms_last(*copy);
     if (target.arch == Target::X86) {
+        access_leading_lanes_by_words(*copy, target);
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);

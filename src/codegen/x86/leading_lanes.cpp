@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/x86/leading_lanes.h"
+
+#include <numeric>
+#include <vector>
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+namespace calotype::internal {
+
+namespace {
+
+using llvm::Value;
+
+constexpr uint64_t word = 4;  ///< bytes of a lane that has a mask
+
+/// Lanes first <= i < end, of which lane 0 is `first`. Null where a mask is none such.
+struct Range {
+    Value *first = nullptr, *end = nullptr;
+    bool is_signed = false;
+};
+
+bool counts_up(const Value *v) {
+    const auto *all = llvm::dyn_cast<llvm::Constant>(v);
+    const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
+    for (unsigned i = 0; all && type && i < type->getNumElements(); i++) {
+        const auto *lane = llvm::dyn_cast_or_null<llvm::ConstantInt>(all->getAggregateElement(i));
+        if (!lane || lane->getValue() != i) {
+            return false;
+        }
+    }
+    return all && type;
+}
+
+/// What lane 0 of first, first + 1, first + 2, ... is, if they do not wrap around.
+Value *first_of(Value *ramp, bool is_signed) {
+    if (counts_up(ramp)) {
+        return llvm::Constant::getNullValue(ramp->getType()->getScalarType());
+    }
+    const auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(ramp);
+    if (!sum || !counts_up(sum->getOperand(1))) {
+        return nullptr;
+    }
+    const auto *disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(sum);
+    const bool adds = sum->getOpcode() == llvm::Instruction::Add &&
+                      (is_signed ? sum->hasNoSignedWrap() : sum->hasNoUnsignedWrap());
+    return adds || (disjoint && disjoint->isDisjoint()) ? llvm::getSplatValue(sum->getOperand(0))
+                                                        : nullptr;
+}
+
+Range range_of(Value *mask) {
+    using namespace llvm::PatternMatch;
+    llvm::ICmpInst::Predicate predicate = {};
+    Value *a = nullptr, *b = nullptr;
+    if (!match(mask, m_ICmp(predicate, m_Value(a), m_Value(b)))) {
+        return {};
+    }
+    if (predicate == llvm::ICmpInst::ICMP_SGT || predicate == llvm::ICmpInst::ICMP_UGT) {
+        std::swap(a, b);
+        predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
+    }
+    const bool is_signed = predicate == llvm::ICmpInst::ICMP_SLT;
+    if ((!is_signed && predicate != llvm::ICmpInst::ICMP_ULT) ||
+        a->getType()->getScalarSizeInBits() >= 64) {
+        return {};
+    }
+    Range range{first_of(a, is_signed), llvm::getSplatValue(b), is_signed};
+    return range.first && range.end ? range : Range{};
+}
+
+struct Access {
+    llvm::IntrinsicInst *call = nullptr;
+    Range range;
+};
+
+bool is_narrow(const llvm::Type *type) {
+    const auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    const unsigned bits = vector ? vector->getScalarSizeInBits() : 0;
+    return (bits == 8 || bits == 16) && vector->getNumElements() * bits % 128 == 0;
+}
+
+/// The access that an instruction is; `call` is null if it is none of them.
+Access access_of(llvm::Instruction &i) {
+    auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+    if (!call) {
+        return {};
+    }
+    const bool loads = call->getIntrinsicID() == llvm::Intrinsic::masked_load;
+    const bool stores = call->getIntrinsicID() == llvm::Intrinsic::masked_store;
+    if ((!loads && !stores) ||
+        !is_narrow(loads ? call->getType() : call->getArgOperand(0)->getType()) ||
+        (loads && !llvm::isa<llvm::UndefValue>(call->getArgOperand(3)))) {
+        return {};
+    }
+    const Range range = range_of(call->getArgOperand(loads ? 2 : 3));
+    return range.first ? Access{call, range} : Access{};
+}
+
+/// Makes the code for one access. Of `bytes_` from pointer_ on, whole words and a rest are alive.
+class ByWords {
+public:
+    ByWords(const Access &access, Value *pointer, llvm::Type *type)
+        : call_(access.call), pointer_(pointer), type_(type), b_(access.call) {
+        const unsigned element_bytes = type->getScalarSizeInBits() / 8;
+        const auto lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+        words_ = unsigned(element_bytes * lanes / word);
+        auto widened = [&](Value *v) {
+            return access.range.is_signed ? b_.CreateSExt(v, b_.getInt64Ty())
+                                          : b_.CreateZExt(v, b_.getInt64Ty());
+        };
+        Value *count = b_.CreateSub(widened(access.range.end), widened(access.range.first));
+        count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes));
+        count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
+        bytes_ = b_.CreateMul(count, b_.getInt64(element_bytes));
+        whole_ = b_.CreateLShr(bytes_, 2);
+        rest_ = b_.CreateAnd(bytes_, 3);
+        std::vector<llvm::Constant *> numbers;
+        for (unsigned i = 0; i < words_; i++) {
+            numbers.push_back(b_.getInt32(i));
+        }
+        numbers_ = llvm::ConstantVector::get(numbers);
+    }
+
+    /// Lanes off are zero.
+    void load() {
+        llvm::Instruction *then = nullptr, *otherwise = nullptr;
+        Value *has_words = b_.CreateICmpNE(whole_, b_.getInt64(0));
+        llvm::SplitBlockAndInsertIfThenElse(has_words, call_, &then, &otherwise);
+        b_.SetInsertPoint(then);
+        Value *many = load_words();
+        Value *few = load_few(otherwise);
+        b_.SetInsertPoint(call_);
+        llvm::PHINode *loaded = b_.CreatePHI(words_type(), 2);
+        loaded->addIncoming(many, then->getParent());
+        loaded->addIncoming(few, otherwise->getParent());
+        call_->replaceAllUsesWith(b_.CreateBitCast(loaded, type_));
+        call_->eraseFromParent();
+    }
+
+    void store(Value *value) {
+        Value *words = b_.CreateBitCast(value, words_type());
+        Value *alive = b_.CreateICmpULT(numbers_, each(whole_));
+        tag(b_.CreateMaskedStore(words, pointer_, llvm::Align(1), alive));
+        llvm::Instruction *some =
+            llvm::SplitBlockAndInsertIfThen(b_.CreateICmpNE(rest_, b_.getInt64(0)), call_, false);
+        b_.SetInsertPoint(some);
+        Value *last = b_.CreateExtractElement(words, whole_);
+        Value *to = b_.CreateGEP(b_.getInt8Ty(), pointer_, b_.CreateAnd(bytes_, ~uint64_t(3)));
+        if (type_->getScalarSizeInBits() == 16) {
+            tag(b_.CreateAlignedStore(b_.CreateTrunc(last, b_.getInt16Ty()), to, llvm::Align(1)));
+        } else {
+            store_rest(some, last, to);
+        }
+        call_->eraseFromParent();
+    }
+
+private:
+    llvm::FixedVectorType *words_type() {
+        return llvm::FixedVectorType::get(b_.getInt32Ty(), words_);
+    }
+    Value *each(Value *v) {
+        return b_.CreateVectorSplat(words_, b_.CreateTrunc(v, b_.getInt32Ty()));
+    }
+    template<typename Instruction>
+    Instruction *tag(Instruction *i) {
+        i->setAAMetadata(call_->getAAMetadata());
+        return i;
+    }
+    Value *byte_at(Value *offset) {
+        Value *p = b_.CreateGEP(b_.getInt8Ty(), pointer_, offset);
+        return tag(b_.CreateAlignedLoad(b_.getInt8Ty(), p, llvm::Align(1)));
+    }
+
+    /// The last word is loaded with bytes before it that are alive, too.
+    Value *load_words() {
+        Value *zero = llvm::Constant::getNullValue(words_type());
+        Value *words = tag(b_.CreateMaskedLoad(words_type(), pointer_, llvm::Align(1),
+                                               b_.CreateICmpULT(numbers_, each(whole_)), zero));
+        Value *p = b_.CreateGEP(b_.getInt8Ty(), pointer_, b_.CreateSub(bytes_, b_.getInt64(word)));
+        Value *last = tag(b_.CreateAlignedLoad(b_.getInt32Ty(), p, llvm::Align(1)));
+        Value *by = b_.CreateShl(b_.CreateSub(b_.getInt64(word), rest_), 3);
+        last = b_.CreateLShr(b_.CreateZExt(last, b_.getInt64Ty()), by);
+        return b_.CreateSelect(b_.CreateICmpEQ(numbers_, each(whole_)), each(last), words);
+    }
+
+    /// Up to three bytes: the first, the middle one and the last, of which some may be the same.
+    Value *load_few(llvm::Instruction *before) {
+        b_.SetInsertPoint(before);
+        Value *zero = llvm::Constant::getNullValue(words_type());
+        Value *any = b_.CreateICmpNE(bytes_, b_.getInt64(0));
+        llvm::BasicBlock *none = before->getParent();
+        llvm::Instruction *some = llvm::SplitBlockAndInsertIfThen(any, before, false);
+        b_.SetInsertPoint(some);
+        Value *loaded = b_.getInt32(0);
+        for (Value *offset : {static_cast<Value *>(b_.getInt64(0)), b_.CreateLShr(bytes_, 1),
+                              b_.CreateSub(bytes_, b_.getInt64(1))}) {
+            Value *byte = b_.CreateZExt(byte_at(offset), b_.getInt32Ty());
+            Value *by = b_.CreateTrunc(b_.CreateShl(offset, 3), b_.getInt32Ty());
+            loaded = b_.CreateOr(loaded, b_.CreateShl(byte, by));
+        }
+        Value *few = b_.CreateInsertElement(zero, loaded, uint64_t(0));
+        b_.SetInsertPoint(before);
+        llvm::PHINode *result = b_.CreatePHI(words_type(), 2);
+        result->addIncoming(zero, none);
+        result->addIncoming(few, some->getParent());
+        return result;
+    }
+
+    /// Two bytes, then one.
+    void store_rest(llvm::Instruction *before, Value *last, Value *to) {
+        auto has = [&](uint64_t bytes) {
+            return b_.CreateICmpNE(b_.CreateAnd(rest_, bytes), b_.getInt64(0));
+        };
+        Value *two = has(2), *one = has(1);
+        b_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(two, before, false));
+        tag(b_.CreateAlignedStore(b_.CreateTrunc(last, b_.getInt16Ty()), to, llvm::Align(1)));
+        b_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(one, before, false));
+        Value *passed = b_.CreateAnd(rest_, 2);
+        Value *by = b_.CreateTrunc(b_.CreateShl(passed, 3), b_.getInt32Ty());
+        Value *byte = b_.CreateTrunc(b_.CreateLShr(last, by), b_.getInt8Ty());
+        Value *p = b_.CreateGEP(b_.getInt8Ty(), to, passed);
+        tag(b_.CreateAlignedStore(byte, p, llvm::Align(1)));
+    }
+
+    llvm::IntrinsicInst *const call_;
+    Value *const pointer_;
+    llvm::Type *const type_;
+    llvm::IRBuilder<> b_;
+    unsigned words_ = 0;
+    Value *bytes_ = nullptr, *whole_ = nullptr, *rest_ = nullptr, *numbers_ = nullptr;
+};
+
+bool has_narrow_masks(const Target &target) {
+    return target.features_any_of({Target::AVX512_Skylake, Target::AVX512_Cannonlake,
+                                   Target::AVX512_Zen4, Target::AVX512_Zen5,
+                                   Target::AVX512_SapphireRapids, Target::AVX10_1});
+}
+
+}  // namespace
+
+void access_leading_lanes_by_words(llvm::Module &module, const Target &target) {
+    if (!target.features_any_of({Target::AVX, Target::AVX2}) || has_narrow_masks(target)) {
+        return;
+    }
+    for (llvm::Function &function : module) {
+        std::vector<Access> accesses;
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            if (const Access access = access_of(i); access.call) {
+                accesses.push_back(access);
+            }
+        }
+        for (const Access &access : accesses) {
+            if (access.call->getType()->isVoidTy()) {
+                Value *value = access.call->getArgOperand(0);
+                ByWords(access, access.call->getArgOperand(1), value->getType()).store(value);
+            } else {
+                ByWords(access, access.call->getArgOperand(0), access.call->getType()).load();
+            }
+        }
+    }
+}
+
+}  // namespace calotype::internal

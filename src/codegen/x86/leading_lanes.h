@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The first lanes of vectors of 8 or 16 bits, where masks are of lanes of 32 bits.
+#pragma once
+
+#include "target/target.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace calotype::internal {
+
+/// Loads and stores of narrow lanes whose mask takes the first `n` of them:
+///
+///     masked.load <32 x i8> p, (x + ramp) < end   ->   masked.load <8 x i32> p, words that are whole,
+///                                                      and one load for the bytes of the last word
+///
+/// AVX and AVX2 have masks for lanes of 32 bits alone; LLVM tests each lane and accesses it by itself.
+void access_leading_lanes_by_words(llvm::Module &module, const Target &target);
+
+}  // namespace calotype::internal
