@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "arith/bounds.h"
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
@@ -71,6 +73,52 @@ Scope<Interval> without_repeated(const Expr &e, const Scope<Interval> &ranges) {
     }
     return result;
 }
+
+/// Whether of these names both have the ranges of the same ones.
+bool know_the_same(const std::vector<std::string> &names, const Scope<Interval> &a,
+                   const Scope<Interval> &b) {
+    return std::all_of(names.begin(), names.end(), [&](const std::string &name) {
+        return a.contains(name) == b.contains(name);
+    });
+}
+
+/// What stands at the leaves of e: nothing that two expressions have in common, but constants, is
+/// without any.
+class Mentions : public GraphVisitor {
+public:
+    std::set<std::string> names;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override {
+        names.insert(op->name);
+    }
+    void visit(const Load *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Call *op) override {
+        if (op->args.empty()) {
+            names.insert(op->name);
+        }
+        GraphVisitor::visit(op);
+    }
+};
+
+std::set<std::string> mentioned_in(const Expr &e) {
+    Mentions mentions;
+    mentions(e);
+    return mentions.names;
+}
+
+bool mentions_any(const Expr &e, const std::set<std::string> &names) {
+    const std::set<std::string> here = mentioned_in(e);
+    return std::any_of(here.begin(), here.end(),
+                       [&](const std::string &name) { return names.count(name) > 0; });
+}
+
+/// Each costs as much as all else that is done for a bound.
+constexpr int max_conditions = 32;
 
 }  // namespace
 
@@ -246,44 +294,74 @@ Interval KnownHere::interval(const Expr &e, size_t end) const {
     return simplify(bounds_of_expr(expanded, ranges));
 }
 
+// Loops that stay names may cancel, and so may what calls give, as the indices of fused loops; else
+// their ranges count. Often the same ranges are known each time, and then the answer is, too.
+std::optional<int64_t> KnownHere::upper_bound_by_ranges(const Expr &e) const {
+    const std::vector<std::string> names = free_variables(e);
+    const Scope<Interval> all = ranges_of_variables(e, around_.size(), Of::All),
+                          of_lets = ranges_of_variables(e, around_.size(), Of::Lets),
+                          once = without_repeated(e, all);
+    const auto by_lets = constant_upper_bound(e, of_lets);
+    const bool is_same = know_the_same(names, of_lets, once);
+    const auto cancelled = is_same ? by_lets : constant_upper_bound(e, once);
+    if (by_lets && cancelled) {
+        return std::min(by_lets, cancelled);
+    }
+    if (by_lets || cancelled) {
+        return by_lets ? by_lets : cancelled;
+    }
+    const bool is_asked = know_the_same(names, all, of_lets) || know_the_same(names, all, once);
+    return is_asked ? std::nullopt : constant_upper_bound(e, all);
+}
+
+std::optional<int64_t> KnownHere::upper_bound_under_conditions(const Expr &e) const {
+    const std::set<std::string> mentioned = mentioned_in(e);
+    // Most conditions leave e as it is.
+    std::set<Expr, ExprDeepLess> asked = {simplify(e)};
+    int tried = 0;
+    for (size_t i = around_.size(); i-- > 0;) {
+        if (!around_[i].is_condition()) {
+            continue;
+        }
+        const Expr condition = expanded(around_[i].first, i);
+        if (!is_speculatable(condition) || !mentions_any(condition, mentioned)) {
+            continue;
+        }
+        if (++tried > max_conditions) {
+            return std::nullopt;
+        }
+        const Expr there = simplified_under(condition, e);
+        if (!there.defined() || !asked.insert(there).second) {
+            continue;
+        }
+        if (const std::optional<int64_t> bound = upper_bound_by_ranges(there)) {
+            return bound;
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
     // With the lets around in it: in min(first + 3, last) - first both belong together.
     const Expr known = expanded(e, around_.size());
-    // Loops that stay names may cancel, and so may what calls give, as the indices of fused loops;
-    // else their ranges count.
-    const auto bound_of = [&](const Expr &value) {
-        const Scope<Interval> all = ranges_of_variables(value, around_.size(), Of::All);
-        const auto by_lets =
-            constant_upper_bound(value, ranges_of_variables(value, around_.size(), Of::Lets));
-        const auto cancelled = constant_upper_bound(value, without_repeated(value, all));
-        if (by_lets && cancelled) {
-            return std::min(by_lets, cancelled);
-        }
-        return by_lets ? by_lets : cancelled ? cancelled : constant_upper_bound(value, all);
-    };
-    std::optional<int64_t> result = bound_of(known);
-    const std::optional<int64_t> direct = range(e).max;
-    if (direct) {
-        result = std::min(result.value_or(*direct), *direct);
+    const std::optional<int64_t> by_ranges = upper_bound_by_ranges(known), direct = range(e).max;
+    if (by_ranges && direct) {
+        return std::min(by_ranges, direct);
     }
-    for (size_t i = around_.size(); i-- > 0 && !result;) {
-        if (around_[i].is_condition()) {
-            const Expr condition = expanded(around_[i].first, i);
-            const Expr there =
-                is_speculatable(condition) ? simplified_under(condition, known) : Expr();
-            result = there.defined() ? bound_of(there) : std::nullopt;
-        }
+    if (by_ranges || direct) {
+        return by_ranges ? by_ranges : direct;
     }
-    return result;
+    return upper_bound_under_conditions(known);
 }
 
-std::optional<int64_t> KnownHere::upper_bound_in_all_cases(const Expr &e) const {
+std::optional<int64_t> KnownHere::upper_bound_in_all_cases(const Expr &e, int64_t most) const {
     using Bound = std::optional<int64_t>;
     return by_answers(
         e, [&](const Expr &rest) { return upper_bound(rest); },
         [](const Expr &, const Expr &, Bound yes, Bound no) {
             return yes && no ? std::max(yes, no) : Bound();
-        });
+        },
+        [&](const Bound &yes) { return !yes || *yes > most; });
 }
 
 Stmt rewrite_branches(const IfThenElse *op, KnownHere &known,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -62,8 +63,11 @@ public:
     /// differences of them may cancel, and where nothing else bounds e, conditions are used.
     std::optional<int64_t> upper_bound(const Expr &e) const;
     /// The same, by what e is with each answer to what its Selects ask: several may ask the same,
-    /// and what they choose between may cancel with what stands beside them.
-    std::optional<int64_t> upper_bound_in_all_cases(const Expr &e) const;
+    /// and what they choose between may cancel with what stands beside them. Of a bound above
+    /// `most` no more is known than that it is.
+    std::optional<int64_t>
+    upper_bound_in_all_cases(const Expr &e,
+                             int64_t most = std::numeric_limits<int64_t>::max()) const;
 
     /// The values of e in terms of what is outside of all of this, whatever the conditions.
     Interval interval(const Expr &e) const {
@@ -110,6 +114,8 @@ private:
     ConstantInterval range(const Expr &e, size_t end) const;
     Interval interval(const Expr &e, size_t end) const;
     Expr expanded(const Expr &e, size_t end) const;
+    std::optional<int64_t> upper_bound_by_ranges(const Expr &e) const;
+    std::optional<int64_t> upper_bound_under_conditions(const Expr &e) const;
 
     ConstantRanges given_;
     std::vector<Around> around_;  ///< outermost first

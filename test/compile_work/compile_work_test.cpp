@@ -11,6 +11,7 @@
 #include "calotype.h"
 #include "ir/parser.h"
 #include "lower/context.h"
+#include "lower/loops/bound_loop_extents.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/values/hoist_loop_invariants.h"
 
@@ -382,6 +383,47 @@ TEST(ConstantIndexWork, is_not_done_for_indices_that_change) {
     const uint64_t before = allocations;
     bound_small_allocations(s, ctx);
     EXPECT_LE(allocations - before, loads * 60);
+}
+
+/// What it takes to find no bound of a loop that runs as often as the sum of so many choices says,
+/// where so many conditions hold.
+double work_of_bounding(int choices, int conditions, const char *condition) {
+    std::string text, extent = "n";
+    for (int i = 0; i < conditions; i++) {
+        text += name("if (c", i) + " < " + condition + ") {\n";
+    }
+    for (int i = 0; i < choices; i++) {
+        const std::string a = name("a", i), b = name("b", i);
+        extent += " + select(" + a + " < " + b + ", max(" + a + ", n), " + b + ")";
+    }
+    text += "for (x, 0, " + extent + ") {\nf[x] = 1\n}\n";
+    for (int i = 0; i < conditions; i++) {
+        text += "}\n";
+    }
+    const Stmt s = parse_stmt(text);
+    LowerContext ctx;
+    const uint64_t before = allocations;
+    bound_loop_extents(s, ctx);
+    return double(allocations - before);
+}
+
+/// Of two answers to each, sixteen in all, the first is enough to know.
+TEST(BoundWork, grows_hardly_faster_than_the_choices) {
+    work_of_bounding(1, 0, "");  // tables that are made once
+    const double one = work_of_bounding(1, 0, ""), two = work_of_bounding(2, 0, ""),
+                 four = work_of_bounding(4, 0, "");
+    EXPECT_LE((four - two) / (two - one), linear)
+        << one << ", " << two << " and " << four << " allocations";
+}
+
+TEST(BoundWork, is_not_done_again_for_conditions_that_say_nothing_new) {
+    constexpr int conditions = 16;
+    work_of_bounding(2, 0, "");
+    const double none = work_of_bounding(2, 0, ""),
+                 apart = work_of_bounding(2, conditions, "m") - none,
+                 related = work_of_bounding(2, conditions, "n") - none;
+    EXPECT_LE(apart / none, 3) << none << " and " << apart << " allocations";
+    EXPECT_LE(related / none, 9) << none << " and " << related << " allocations";
 }
 
 }  // namespace

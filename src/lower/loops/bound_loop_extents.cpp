@@ -51,7 +51,7 @@ private:
 
     Stmt run_to_bound(const For *op, const Expr &extent, const Stmt &body) const {
         const int64_t most = op->for_type == ForType::Vectorized ? max_bounded_lanes : max_copies;
-        const std::optional<int64_t> bound = bound_of(extent);
+        const std::optional<int64_t> bound = bound_of(extent, most);
         if (!bound || *bound > most) {
             return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
         }
@@ -68,7 +68,7 @@ private:
     }
 
     bool at_most_one(const Expr &extent) const {
-        const std::optional<int64_t> bound = bound_of(extent);
+        const std::optional<int64_t> bound = bound_of(extent, 1);
         return bound && *bound <= 1;
     }
 
@@ -80,13 +80,14 @@ private:
         return body;
     }
 
-    std::optional<int64_t> bound_of(const Expr &extent) const {
+    /// Right as far as it is not above `most`.
+    std::optional<int64_t> bound_of(const Expr &extent, int64_t most) const {
         const std::optional<int64_t> bound = known_.upper_bound(extent);
         if (bound) {
             return bound;
         }
         const Expr expanded = known_.lets().expand_while_small(extent, {.keeps_calls = true});
-        return known_.upper_bound_in_all_cases(simplify(remove_likelies(expanded)));
+        return known_.upper_bound_in_all_cases(simplify(remove_likelies(expanded)), most);
     }
 
     KnownHere known_;

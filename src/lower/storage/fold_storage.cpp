@@ -69,7 +69,7 @@ bool produced_at_once(const Stmt &s, const std::string &func) {
 template<typename Combine>
 Expr rebuilt_by_answers(const Expr &e, const Combine &combine) {
     return by_answers(
-        e, [](const Expr &rest) { return rest; }, combine);
+        e, [](const Expr &rest) { return rest; }, combine, [](const Expr &) { return false; });
 }
 
 /// The expression without the Selects whose answers make no difference.
@@ -499,7 +499,8 @@ private:
     }
 
     void fold_automatically(int d, const Expr &extent) {
-        const std::optional<int64_t> size = known_.upper_bound_in_all_cases(extent);
+        const std::optional<int64_t> size =
+            known_.upper_bound_in_all_cases(extent, max_automatic_factor);
         if (!size || *size > max_automatic_factor) {
             return;
         }
