@@ -2,6 +2,9 @@
 // What programs take from Halide::Internal.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "Halide.h"
 
 using namespace Halide;
@@ -533,6 +536,22 @@ TEST(HalideInternal, CastsThatLoseNothing) {
     };
     EXPECT_TRUE(equal(lossless_cast(Bool(), least(cast(UInt(8, 4), lanes))),
                       VectorReduce::make(VectorReduce::And, lanes, 2)));
+}
+
+TEST(HalideInternal, SetsOfExpressions) {
+    const Expr x = var("x"), y = var("y");
+    std::set<Expr, IRDeepCompare> left = {x + y, x * 2, x + y, y};
+    EXPECT_EQ(left.size(), 3u);
+    EXPECT_EQ(left.count(var("x") + var("y")), 1u);
+    EXPECT_EQ(left.erase(var("x") * 2), 1u);
+    EXPECT_EQ(left.count(y + x), 0u);
+
+    std::map<Stmt, int, IRGraphDeepCompare> counts;
+    counts[Evaluate::make(x)]++;
+    counts[Evaluate::make(var("x"))]++;
+    counts[Evaluate::make(y)]++;
+    EXPECT_EQ(counts.size(), 2u);
+    EXPECT_EQ(counts[Evaluate::make(x)], 2);
 }
 
 }  // namespace

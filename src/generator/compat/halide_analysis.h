@@ -48,6 +48,15 @@ using internal::solve_for_inner_interval;
 using internal::solve_for_outer_interval;
 using internal::SolverResult;
 
+/// The order of less_than for std::set and std::map; the same for graphs.
+struct IRDeepCompare {
+    template<typename IR>
+    bool operator()(const IR &a, const IR &b) const {
+        return less_than(a, b);
+    }
+};
+using IRGraphDeepCompare = IRDeepCompare;
+
 /// The integers x with x == remainder (mod modulus); modulus 0: the remainder alone.
 struct ModulusRemainder : internal::Alignment {
     using Alignment::Alignment;
