@@ -455,9 +455,40 @@ Value *interleave_of_few(FunctionEmitter &f, const Shuffle *op) {
     return narrow && !broadcast ? permute_two_registers(f, of) : permute_and_choose(f, of);
 }
 
+/// Whether a few narrow scalars are repeated in their order, as what a tile of four columns has for each of them.
+bool repeats_few(const Shuffle *op) {
+    const size_t n = op->vectors.size();
+    const int bits = op->type.bits() * int(n);
+    bool repeats = op->type.is_int_or_uint() && op->type.bits() >= 8 && op->type.bits() < 32 &&
+                   n > 1 && llvm::isPowerOf2_64(n) && bits <= 64 && op->indices.size() >= 2 * n &&
+                   op->indices.size() % n == 0;
+    for (size_t i = 0; repeats && i < op->indices.size(); i++) {
+        repeats = op->indices[i] == int(i % n);
+    }
+    return repeats && std::all_of(op->vectors.begin(), op->vectors.end(),
+                                  [](const Expr &v) { return v.type().is_scalar(); });
+}
+
+/// The scalars as one integer in all lanes of a vector of such. LLVM would insert each scalar as often as it is there.
+Value *repeat_few(FunctionEmitter &f, const Shuffle *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    const unsigned n = unsigned(op->vectors.size()), bits = unsigned(op->type.bits());
+    llvm::Type *wide = b.getIntNTy(n * bits);
+    Value *all = llvm::ConstantInt::get(wide, 0);
+    for (unsigned i = 0; i < n; i++) {
+        Value *part = b.CreateZExt(f.emit(op->vectors[i]), wide);
+        all = b.CreateOr(all, b.CreateShl(part, uint64_t(i) * bits));
+    }
+    return b.CreateBitCast(b.CreateVectorSplat(unsigned(op->indices.size()) / n, all),
+                           f.type(op->type));
+}
+
 }  // namespace
 
 Value *FunctionEmitter::emit_node(const Shuffle *op) {
+    if (!machine_.has_scalar_registers() && repeats_few(op)) {
+        return repeat_few(*this, op);
+    }
     if (op->vectors.size() > 1 && op->is_interleave()) {
         if (Value *v = interleave_of_few(*this, op)) {
             return v;

@@ -145,6 +145,40 @@ TEST(Permutations, FourChannelsInTurnsAreExact) {
     }
 }
 
+/// Four bytes that are repeated are put together once, as an integer.
+TEST(Permutations, FewScalarsAreRepeatedAsOne) {
+    const auto repeated = [](const Type &t, int n, int lanes) {
+        std::vector<Expr> scalars;
+        std::vector<int> indices;
+        for (int i = 0; i < n; i++) {
+            scalars.push_back(Load::make(t, "a", Expr(i * 3), const_true(), Alignment()));
+        }
+        for (int i = 0; i < lanes; i++) {
+            indices.push_back(i % n);
+        }
+        return Shuffle::make(scalars, indices);
+    };
+    for (const Expr &e :
+         {repeated(UInt(8), 4, 32), repeated(Int(8), 2, 16), repeated(UInt(16), 2, 16)}) {
+        const std::string text = assembly("x86-64-linux-avx2", e);
+        EXPECT_EQ(count(text, "vpinsr"), 0u) << text;
+        EXPECT_EQ(count(text, "vpbroadcast"), 1u) << text;
+    }
+    for (const Target &target : runnable_targets()) {
+        const Stmt store = Store::make("out", repeated(UInt(8), 4, 32), Ramp::make(0, 1, 32),
+                                       const_true(32), Alignment());
+        const auto library = load_module(
+            one_function({pointer_argument("out"), pointer_argument("a")}, store), target);
+        std::vector<uint8_t> a(32), out(32);
+        std::iota(a.begin(), a.end(), uint8_t(200));
+        ASSERT_EQ((library->function<int(uint8_t *, const uint8_t *)>("f")(out.data(), a.data())),
+                  0);
+        for (int i = 0; i < 32; i++) {
+            EXPECT_EQ(int(out[size_t(i)]), 200 + i % 4 * 3) << i << " on " << target.to_string();
+        }
+    }
+}
+
 template<typename T>
 void expect_channels(const Target &target, int lanes, int channels) {
     std::vector<uint8_t> bytes(size_t(lanes * channels));
