@@ -93,6 +93,7 @@ public:
     int scattered = 0, operations = 0;
     int gathered = 0;  ///< loads of wider elements at such places
     int apart = 0;     ///< accesses to bytes or shorts that have a constant step, of more than two
+    int conversions = 0;  ///< of floats to 64-bit integers
     int widest_bits = 8;  ///< of all elements
 
     /// That vectors of the loop would have to put or take out for themselves.
@@ -115,6 +116,11 @@ private:
     }
     void visit(const Let *op) override {
         steps_.bind(op->name, op->value);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Cast *op) override {
+        conversions += op->type.is_int_or_uint() && op->type.bits() == 64 && op->type.is_scalar() &&
+                       op->value.type().is_float();
         GraphVisitor::visit(op);
     }
     void visit(const Load *op) override {
@@ -171,6 +177,13 @@ bool does_little_but_gather(const For *loop, int vector_bits) {
     count(loop->body);
     return count.gathered > (vector_bits > 256 ? 0 : 1) &&
            count.operations <= count.gathered * operations_of_a_gathered_lane;
+}
+
+bool does_little_but_convert_to_long(const For *loop) {
+    CountAccesses count(loop->name);
+    count(loop->body);
+    return count.conversions > 0 &&
+           count.operations <= count.conversions * operations_of_a_gathered_lane;
 }
 
 }  // namespace calotype::internal

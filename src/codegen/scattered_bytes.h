@@ -21,4 +21,10 @@ bool touches_scattered_bytes(const For *loop);
 ///     for x in [0, 100) { f[x] = table[int32(bytes[x])] }
 bool does_little_but_gather(const For *loop, int vector_bits);
 
+/// True if a loop, which has no other inside, makes 64-bit integers of floats and does so little else that vectors are no gain on
+/// a machine that converts these one by one.
+///
+///     for x in [0, 100) { f[x] = int64(floats[x]) }
+bool does_little_but_convert_to_long(const For *loop);
+
 }  // namespace calotype::internal

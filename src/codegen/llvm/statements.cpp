@@ -3,6 +3,7 @@
 // success; both release what is registered with cleanup_slot.
 #include "codegen/llvm/emitter.h"
 #include "codegen/scattered_bytes.h"
+#include "codegen/x86/features.h"
 #include "ir/queries.h"
 #include "ir/walk/field_walk.h"
 #include "support/error.h"
@@ -179,7 +180,9 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     const bool is_innermost = !contains_kind(op->body, NodeKind::For);
     if (op->partition == Partition::Never || (is_innermost && touches_scattered_bytes(op)) ||
         (is_innermost && !machine_.has_fast_gather(target()) &&
-         does_little_but_gather(op, vector_register_bits(target(), true)))) {
+         does_little_but_gather(op, vector_register_bits(target(), true))) ||
+        (is_innermost && target().arch == Target::X86 && !x86_has_narrow_and_long_lanes(target()) &&
+         does_little_but_convert_to_long(op))) {
         keep_scalar(back);
     }
     b_.SetInsertPoint(after);

@@ -55,6 +55,12 @@ bool is_intel_with_avx512(const Target &target) {
                : target.has_feature(Target::AVX512_Skylake);
 }
 
+bool x86_has_narrow_and_long_lanes(const Target &target) {
+    return target.features_any_of({Target::AVX512_Skylake, Target::AVX512_Cannonlake,
+                                   Target::AVX512_Zen4, Target::AVX512_Zen5,
+                                   Target::AVX512_SapphireRapids, Target::AVX10_1});
+}
+
 // Where none is asked for: a processor of the generation that has the features, or the one before Sapphire Rapids: by
 // LLVM's model of that, chains of choices, as a largest element's place is found by, become branches.
 std::string x86_tuning(const Target &target) {

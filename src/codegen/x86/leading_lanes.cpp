@@ -11,6 +11,8 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "codegen/x86/features.h"
+
 namespace calotype::internal {
 
 namespace {
@@ -235,16 +237,11 @@ private:
     Value *bytes_ = nullptr, *whole_ = nullptr, *rest_ = nullptr, *numbers_ = nullptr;
 };
 
-bool has_narrow_masks(const Target &target) {
-    return target.features_any_of({Target::AVX512_Skylake, Target::AVX512_Cannonlake,
-                                   Target::AVX512_Zen4, Target::AVX512_Zen5,
-                                   Target::AVX512_SapphireRapids, Target::AVX10_1});
-}
-
 }  // namespace
 
 void access_leading_lanes_by_words(llvm::Module &module, const Target &target) {
-    if (!target.features_any_of({Target::AVX, Target::AVX2}) || has_narrow_masks(target)) {
+    if (!target.features_any_of({Target::AVX, Target::AVX2}) ||
+        x86_has_narrow_and_long_lanes(target)) {
         return;
     }
     for (llvm::Function &function : module) {

@@ -57,6 +57,19 @@ TEST(ScatteredBytes, WiderElementsWhereNothingElseIsComputed) {
                               "f[x] = ((t*a + b)*t + c)*t + d"));
 }
 
+TEST(ScatteredBytes, ConversionsToLongIntegers) {
+    const auto only_converts = [](const std::string &body) {
+        const Stmt s = parse_stmt("for (x, 0, n) {\n" + body + "\n}\n");
+        return does_little_but_convert_to_long(s.as<For>());
+    };
+    EXPECT_TRUE(only_converts("f[x] = int64(d[x]:float64)"));
+    EXPECT_TRUE(only_converts("f[x] = uint64(d[x]:float32 * a:float32)"));
+    EXPECT_FALSE(only_converts("f[x] = int32(d[x]:float64)"));
+    EXPECT_FALSE(only_converts("f[x] = float64(d[x]:int64)"));
+    EXPECT_FALSE(only_converts("let t = d[x]:float64\n"
+                               "f[x] = int64((((t*t + t)*t + t)*t + t)*t + t)"));
+}
+
 }  // namespace
 
 }  // namespace calotype::internal
