@@ -383,7 +383,7 @@ private:
             op->else_case.defined() ? walk_where(!op->condition, op->else_case) : Stmt();
         // What was before the condition counts once.
         const size_t known = barriers_ != barriers ? 0 : at_condition.size();
-        pending_.insert(pending_.end(), after_then.begin() + long(known), after_then.end());
+        still_pending(Accesses(after_then.begin() + long(known), after_then.end()));
         return Block::make(first, IfThenElse::make(op->condition, then_case, else_case));
     }
 
@@ -400,6 +400,19 @@ private:
         Stmt rest = walk_loop_without_barriers(op);
         rest = rest.defined() ? rest : walk_loop_with_barriers(op);
         return Block::make(first, rest);
+    }
+
+    /// What other ways through the code leave as well. Each is kept once, or loops around loops and in a row would
+    /// multiply what is pending.
+    void still_pending(const Accesses &others) {
+        for (const SharedAccess &a : others) {
+            const auto covers = [&](const SharedAccess &known) {
+                return known.covers(a);
+            };
+            if (std::none_of(pending_.begin(), pending_.end(), covers)) {
+                pending_.push_back(a);
+            }
+        }
     }
 
     void age_pending(const For *loop) {
@@ -429,7 +442,7 @@ private:
             return Stmt();
         }
         const Stmt wait = conflicts(of_body) ? barrier() : Stmt();
-        pending_.insert(pending_.end(), aged.begin(), aged.end());
+        still_pending(aged);
         return Block::make(wait, op);
     }
 
@@ -440,13 +453,13 @@ private:
         // Once more, after an iteration.
         age_pending(op);
         if (barriers_ != before) {
-            pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
+            still_pending(at_begin);
         }
         const int barriers = barriers_;
         const Stmt body = walk(op->body);
         // What was before the loop is still pending if its body has no barrier, or may not run.
         if (barriers_ != barriers && !can_prove(op->extent > 0)) {
-            pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
+            still_pending(at_begin);
         }
         return with(op, &For::body, body);
     }

@@ -405,6 +405,12 @@ AccessedBuffers accessed_buffers(const Stmt &s) {
     return std::move(finder.found);
 }
 
+bool SharedAccess::covers(const SharedAccess &other) const {
+    return is_write == other.is_write && buffer == other.buffer && atomic == other.atomic &&
+           index == other.index &&
+           std::includes(stale.begin(), stale.end(), other.stale.begin(), other.stale.end());
+}
+
 AtomicUpdate atomic_update_of(const Atomic *op, const std::string &buffer) {
     AtomicUpdate update{NodeKind::Atomic, op};
     int stores = 0;

@@ -21,6 +21,8 @@ struct ThreadIndex {
     struct Part {
         int64_t coefficient = 0;
         ConstantInterval range;  ///< of the variable or of the other thing
+
+        bool operator==(const Part &) const = default;
     };
     /// Of variables that have a value each for each thread, or each time that the access is made:
     /// all of them, some with coefficient 0.
@@ -31,6 +33,8 @@ struct ThreadIndex {
     /// Of other things that threads have values of their own for.
     std::vector<Part> other;
     int64_t constant = 0;
+
+    bool operator==(const ThreadIndex &) const = default;
 };
 
 /// What is known where an access is made.
@@ -62,9 +66,7 @@ struct AtomicUpdate {
     NodeKind operation = NodeKind::Atomic;
     const Atomic *place = nullptr;
 
-    bool operator==(const AtomicUpdate &other) const {
-        return operation == other.operation && place == other.place;
-    }
+    bool operator==(const AtomicUpdate &) const = default;
 };
 
 /// What an Atomic statement does to this buffer.
@@ -77,6 +79,9 @@ struct SharedAccess {
     std::optional<AtomicUpdate> atomic;
     LinearIndex index;
     std::set<std::string> stale;  ///< common variables that have another value by now
+
+    /// True if what waits for this one has waited for the other one, too.
+    bool covers(const SharedAccess &other) const;
 };
 
 /// False only if no two threads ever touch the same element, the first by a and the second by b.
