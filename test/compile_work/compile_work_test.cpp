@@ -11,6 +11,7 @@
 #include "calotype.h"
 #include "ir/parser.h"
 #include "lower/context.h"
+#include "lower/gpu/shared/insert_barriers.h"
 #include "lower/loops/bound_loop_extents.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/values/hoist_loop_invariants.h"
@@ -424,6 +425,29 @@ TEST(BoundWork, is_not_done_again_for_conditions_that_say_nothing_new) {
                  related = work_of_bounding(2, conditions, "n") - none;
     EXPECT_LE(apart / none, 3) << none << " and " << apart << " allocations";
     EXPECT_LE(related / none, 9) << none << " and " << related << " allocations";
+}
+
+/// Loops in a row, in a loop, that may run no iteration: what is stored before each may be pending after it.
+double work_of_barriers(int loops) {
+    std::string text = "gpu_block<cuda> (bx, 0, n) {\ngpu_thread<cuda> (thread_x, 0, 64) {\n"
+                       "allocate g[int32, 64] in gpu_shared\nfor (o, 0, m) {\n";
+    for (int i = 0; i < loops; i++) {
+        text += name("for (i", i) + ", 0, " + name("m", i) + ") {\n";
+        text += name("g[thread_x] = thread_x + i", i) + "\n";
+        text += "f[thread_x + bx*64] = g[63 - thread_x]\n}\n";
+    }
+    const Stmt s = parse_stmt(text + "}\n}\n}\n");
+    LowerContext ctx;
+    const uint64_t before = allocations;
+    insert_barriers(s, ctx);
+    return double(allocations - before);
+}
+
+TEST(BarrierWork, grows_hardly_faster_than_the_square_of_the_loops) {
+    work_of_barriers(2);
+    const double two = work_of_barriers(2), four = work_of_barriers(4), eight = work_of_barriers(8);
+    EXPECT_LE((eight - four) / (four - two), 4)
+        << two << ", " << four << " and " << eight << " allocations";
 }
 
 }  // namespace
