@@ -427,23 +427,25 @@ TEST(BoundWork, is_not_done_again_for_conditions_that_say_nothing_new) {
     EXPECT_LE(related / none, 9) << none << " and " << related << " allocations";
 }
 
-/// Loops in a row, in a loop, that may run no iteration: what is stored before each may be pending after it.
-double work_of_barriers(int loops) {
+/// Loops that may run no iteration, in both branches of choices in a row: what is stored before each may be pending after it.
+double work_of_barriers(int choices) {
     std::string text = "gpu_block<cuda> (bx, 0, n) {\ngpu_thread<cuda> (thread_x, 0, 64) {\n"
-                       "allocate g[int32, 64] in gpu_shared\nfor (o, 0, m) {\n";
-    for (int i = 0; i < loops; i++) {
-        text += name("for (i", i) + ", 0, " + name("m", i) + ") {\n";
-        text += name("g[thread_x] = thread_x + i", i) + "\n";
-        text += "f[thread_x + bx*64] = g[63 - thread_x]\n}\n";
+                       "allocate g[int32, 64] in gpu_shared\ng[thread_x] = thread_x\n";
+    for (int i = 0; i < choices; i++) {
+        const std::string body =
+            "f[thread_x + bx*64] = g[63 - thread_x]\ng[thread_x] = f[thread_x + bx*64]\n}\n";
+        text += name("if (c", i) + " < n) {\n";
+        text += name("for (i", i) + ", 0, m) {\n" + body + "} else {\n";
+        text += name("for (j", i) + ", 0, n) {\n" + body + "}\n";
     }
-    const Stmt s = parse_stmt(text + "}\n}\n}\n");
+    const Stmt s = parse_stmt(text + "}\n}\n");
     LowerContext ctx;
     const uint64_t before = allocations;
     insert_barriers(s, ctx);
     return double(allocations - before);
 }
 
-TEST(BarrierWork, grows_hardly_faster_than_the_square_of_the_loops) {
+TEST(BarrierWork, grows_hardly_faster_than_the_square_of_the_choices) {
     work_of_barriers(2);
     const double two = work_of_barriers(2), four = work_of_barriers(4), eight = work_of_barriers(8);
     EXPECT_LE((eight - four) / (four - two), 4)
