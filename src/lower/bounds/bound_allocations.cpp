@@ -32,8 +32,12 @@ protected:
         if (const ProducerConsumer *production = first_production(op)) {
             keep_to_production(ctx_.env.at(op->name), production->body, &box);
         }
+        if (box.size() == 0) {
+            // Conditions around all accesses never hold.
+            box = Box(std::vector<Interval>(op->bounds.size(), Interval(Expr(0), Expr(-1))));
+        }
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
-            << "realization of " << op->name << " is not touched";
+            << "realization of " << op->name << " is touched in another number of dimensions";
         const Function &f = ctx_.env.at(op->name);
         Stmt s = mutate(op->body);
         s = with(op, &Realize::body,

@@ -106,6 +106,21 @@ TEST(Domains, may_have_bounds_with_lets_of_the_name_of_a_variable) {
     EXPECT_EQ(result(2), 45);
 }
 
+// What is computed for them has storage of no elements.
+TEST(Domains, may_have_conditions_that_never_hold) {
+    for (const bool contradictory : {false, true}) {
+        RDom r(0, 5, "r");
+        r.where(contradictory ? r > 3 && r < 2 : r > 10);
+        Func f("f"), g("g");
+        g(x) = x * 2;
+        f(x) = 1;
+        f(x) += g(r);
+        g.store_root().compute_at(f, r);
+        Buffer<int> result = f.realize({5});
+        EXPECT_EQ(result(1), 1) << contradictory;
+    }
+}
+
 TEST(RandomNumbers, differ_by_the_variables_that_an_update_has) {
     Func f("f");
     RDom r(0, 5, "r");
