@@ -148,7 +148,7 @@ private:
     void visit(const Atomic *op) override {
         const auto around = std::exchange(atomic_, {});
         for (const std::string &buffer : accessed_buffers(op->body).written) {
-            atomic_[buffer] = atomic_update_of(op, buffer);
+            atomic_[buffer] = update_kind(op, buffer);
         }
         Visitor::visit(op);
         atomic_ = around;
@@ -219,7 +219,7 @@ private:
 
     const LowerContext &ctx_;
     Place place_;
-    std::map<std::string, AtomicUpdate> atomic_;  ///< what is updated atomically here
+    std::map<std::string, UpdateKind> atomic_;  ///< what is updated atomically here
 };
 
 /// True if products of warpgroups read what threads write: what copies of tiles bring comes the

@@ -18,16 +18,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-#include <type_traits>
 
 #include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
-#include "ir/equality.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "lower/loops/atomic_update.h"
 #include "lower/names.h"
 #include "support/scope.h"
 
@@ -360,36 +359,6 @@ private:
     std::set<std::string> one_thread_;
 };
 
-bool loads_place_of(const Expr &e, const Store *store) {
-    const Load *load = e.as<Load>();
-    return load && load->name == store->name && equal(load->index, store->index);
-}
-
-/// place = place + value and the like, where the value does not read the buffer.
-template<typename T>
-bool updates_by_any_value(const Store *store) {
-    const T *op = store->value.as<T>();
-    const bool first = op && loads_place_of(op->a, store),
-               second = op && !std::is_same_v<T, Sub> && loads_place_of(op->b, store);
-    return (first || second) && !contains<Load>(first ? op->b : op->a, [&](const Load *load) {
-               return load->name == store->name;
-           });
-}
-
-/// The operation if such updates give the same in any order.
-std::optional<NodeKind> operation_by_any_value(const Store *store) {
-    if (updates_by_any_value<Add>(store) || updates_by_any_value<Sub>(store)) {
-        return NodeKind::Add;
-    }
-    if (updates_by_any_value<Mul>(store)) {
-        return NodeKind::Mul;
-    }
-    if (updates_by_any_value<Min>(store)) {
-        return NodeKind::Min;
-    }
-    return updates_by_any_value<Max>(store) ? std::optional(NodeKind::Max) : std::nullopt;
-}
-
 }  // namespace
 
 LinearIndex linear_index(const Expr &e, const AccessContext &context,
@@ -411,18 +380,17 @@ bool SharedAccess::covers(const SharedAccess &other) const {
            std::includes(stale.begin(), stale.end(), other.stale.begin(), other.stale.end());
 }
 
-AtomicUpdate atomic_update_of(const Atomic *op, const std::string &buffer) {
-    AtomicUpdate update{NodeKind::Atomic, op};
+UpdateKind update_kind(const Atomic *op, const std::string &buffer) {
+    std::optional<VectorReduce::Operator> operation;
     int stores = 0;
     for_each<Store>(op->body, [&](const Store *store) {
         if (store->name == buffer) {
-            const auto operation = operation_by_any_value(store);
-            update =
-                operation ? AtomicUpdate{*operation, nullptr} : AtomicUpdate{NodeKind::Atomic, op};
+            const auto update = match_atomic_update(store);
+            operation = update ? std::optional(update->op) : std::nullopt;
             stores++;
         }
     });
-    return stores == 1 ? update : AtomicUpdate{NodeKind::Atomic, op};
+    return stores == 1 && operation ? UpdateKind{operation, nullptr} : UpdateKind{std::nullopt, op};
 }
 
 bool may_conflict(const SharedAccess &a, const SharedAccess &b,

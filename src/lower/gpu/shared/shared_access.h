@@ -60,23 +60,23 @@ struct AccessedBuffers {
 };
 AccessedBuffers accessed_buffers(const Stmt &s);
 
-/// What an atomic update does to an element: an operation by whatever value, or, as it is done in one place of the code.
+/// What an atomic update does to an element: an operation by whatever value, or else what is done in one place of the code.
 /// Two that are the same give the same result in any order.
-struct AtomicUpdate {
-    NodeKind operation = NodeKind::Atomic;
+struct UpdateKind {
+    std::optional<VectorReduce::Operator> operation;
     const Atomic *place = nullptr;
 
-    bool operator==(const AtomicUpdate &) const = default;
+    bool operator==(const UpdateKind &) const = default;
 };
 
 /// What an Atomic statement does to this buffer.
-AtomicUpdate atomic_update_of(const Atomic *op, const std::string &buffer);
+UpdateKind update_kind(const Atomic *op, const std::string &buffer);
 
 /// A load or store of what threads share.
 struct SharedAccess {
     std::string buffer;
     bool is_write = false;
-    std::optional<AtomicUpdate> atomic;
+    std::optional<UpdateKind> atomic;
     LinearIndex index;
     std::set<std::string> stale;  ///< common variables that have another value by now
 
