@@ -248,14 +248,21 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
     }
     LinearForm sum(a);
     sum.add(b, op == NodeKind::Add ? 1 : -1);
-    const auto cancels = [&] {
-        return cancel_extrema(&sum) || join_quotients(&sum) || sum.has_merged();
-    };
-    if (!sum.is_valid() || !cancels() || !sum.is_valid()) {
+    if (!shorten(&sum)) {
         return Expr();
     }
-    sum.drop_zeros();
     return rebuild(sum, *this, a.type());
+}
+
+// True if terms have met, or a pair of them has become less.
+bool Simplifier::shorten(LinearForm *form) {
+    if (!form->is_valid() ||
+        !(cancel_extrema(form) || join_quotients(form) || form->has_merged()) ||
+        !form->is_valid()) {
+        return false;
+    }
+    form->drop_zeros();
+    return true;
 }
 
 // (q + c) / d - q / d is (q % d + c) / d, and so has a small range: numerators that are a constant
@@ -305,14 +312,9 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
         return Expr();
     }
     LinearForm difference = difference_of(a, b);
-    const auto cancels = [&] {
-        return cancel_extrema(&difference) || join_quotients(&difference) ||
-               difference.has_merged();
-    };
-    if (!difference.is_valid() || !cancels() || !difference.is_valid()) {
+    if (!shorten(&difference)) {
         return Expr();
     }
-    difference.drop_zeros();
     LinearForm left, right;
     for (const Term &term : difference.terms) {
         if (term.coefficient > 0) {

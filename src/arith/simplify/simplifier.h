@@ -122,6 +122,7 @@ private:
 
     // Linear forms (linear.cpp).
     Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);
+    bool shorten(LinearForm *form);
     /// One quotient for the difference of two whose numerators are a constant apart.
     bool join_quotients(LinearForm *sum);
     Expr cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b);
