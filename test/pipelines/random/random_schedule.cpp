@@ -31,23 +31,6 @@ struct Loop {
     bool marked = false;  ///< vectorized, unrolled or parallel already
 };
 
-struct Tail {
-    TailStrategy strategy;
-    const char *name;
-};
-
-const std::vector<Tail> update_tails = {
-    {TailStrategy::Auto, "Auto"},
-    {TailStrategy::GuardWithIf, "GuardWithIf"},
-    {TailStrategy::Predicate, "Predicate"},
-    {TailStrategy::PredicateLoads, "PredicateLoads"},
-    {TailStrategy::PredicateStores, "PredicateStores"},
-    {TailStrategy::RoundUpAndBlend, "RoundUpAndBlend"},
-    {TailStrategy::ShiftInwardsAndBlend, "ShiftInwardsAndBlend"},
-    {TailStrategy::RoundUp, "RoundUp"},
-    {TailStrategy::ShiftInwards, "ShiftInwards"},
-};
-
 /// A level at which something can be computed: a loop of a stage.
 struct Level {
     int func, stage;
@@ -101,15 +84,15 @@ private:
         return directives_.apply(text_ + "." + text + ";", f);
     }
 
-    const Tail &tail(bool reduction) {
-        const int n = int(update_tails.size());
+    const NamedTail &tail(bool reduction) {
+        const int n = int(named_tails().size());
         if (reduction) {
-            return update_tails[size_t(dice_(3))];
+            return named_tails()[size_t(dice_(3))];
         }
         // What writes beyond an output that is not a multiple is refused when it runs.
         const int allowed = update_ ? n - (output_ ? 2 : 1) : output_ ? n - 2 + dice_(2) * 2 : n;
-        const Tail &t = update_tails[size_t(dice_(allowed))];
-        return output_ && t.strategy == TailStrategy::RoundUp ? update_tails[0] : t;
+        const NamedTail &t = named_tails()[size_t(dice_(allowed))];
+        return output_ && t.strategy == TailStrategy::RoundUp ? named_tails()[0] : t;
     }
 
     void one_directive() {
@@ -150,7 +133,7 @@ private:
         const Loop old = loops[size_t(i)];
         const VarOrRVar outer = fresh(old.var, "o"), inner = fresh(old.var, "i");
         const int factor = std::min(dice_.pick<int>({1, 2, 3, 4, 5, 7, 8, 16}), most_factor);
-        const Tail &t = tail(old.var.is_rvar);
+        const NamedTail &t = tail(old.var.is_rvar);
         if (apply("split(" + old.var.name() + ", " + outer.name() + ", " + inner.name() + ", " +
                       std::to_string(factor) + ", TailStrategy::" + t.name + ")",
                   [&] { stage_.split(old.var, outer, inner, factor, t.strategy); })) {
@@ -194,7 +177,7 @@ private:
             return;
         }
         const VarOrRVar v = loops[size_t(i)].var;
-        const Tail &t = tail(v.is_rvar);
+        const NamedTail &t = tail(v.is_rvar);
         apply("vectorize(" + v.name() + ", " + std::to_string(factor) +
                   ", TailStrategy::" + t.name + ")",
               [&] { stage_.vectorize(v, factor, t.strategy); });
@@ -211,7 +194,7 @@ private:
             return;
         }
         const VarOrRVar v = loops[size_t(i)].var;
-        const Tail &t = tail(v.is_rvar);
+        const NamedTail &t = tail(v.is_rvar);
         apply("unroll(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name +
                   ")",
               [&] { stage_.unroll(v, factor, t.strategy); });
@@ -634,6 +617,21 @@ private:
 };
 
 }  // namespace
+
+const std::vector<NamedTail> &named_tails() {
+    static const std::vector<NamedTail> tails = {
+        {TailStrategy::Auto, "Auto"},
+        {TailStrategy::GuardWithIf, "GuardWithIf"},
+        {TailStrategy::Predicate, "Predicate"},
+        {TailStrategy::PredicateLoads, "PredicateLoads"},
+        {TailStrategy::PredicateStores, "PredicateStores"},
+        {TailStrategy::RoundUpAndBlend, "RoundUpAndBlend"},
+        {TailStrategy::ShiftInwardsAndBlend, "ShiftInwardsAndBlend"},
+        {TailStrategy::RoundUp, "RoundUp"},
+        {TailStrategy::ShiftInwards, "ShiftInwards"},
+    };
+    return tails;
+}
 
 void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
                      Directives &directives) {

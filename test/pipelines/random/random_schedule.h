@@ -37,6 +37,14 @@ private:
     std::string text_;
 };
 
+struct NamedTail {
+    TailStrategy strategy;
+    const char *name;
+};
+
+/// Those that go with RVars first, and those that write beyond the end last.
+const std::vector<NamedTail> &named_tails();
+
 /// Schedule the Funcs of `built`. Whether all directives can be kept together is seen when the
 /// pipeline is compiled, and whether a tail strategy's output is large enough when it runs.
 void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,

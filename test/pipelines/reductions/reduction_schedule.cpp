@@ -19,24 +19,6 @@ struct Stages {
     bool is_inlined = false, is_at_root = false;
 };
 
-struct Tail {
-    TailStrategy strategy;
-    const char *name;
-};
-
-/// Those for RVars first, and those that write beyond last.
-const std::vector<Tail> tails = {
-    {TailStrategy::Auto, "Auto"},
-    {TailStrategy::GuardWithIf, "GuardWithIf"},
-    {TailStrategy::Predicate, "Predicate"},
-    {TailStrategy::PredicateLoads, "PredicateLoads"},
-    {TailStrategy::PredicateStores, "PredicateStores"},
-    {TailStrategy::RoundUpAndBlend, "RoundUpAndBlend"},
-    {TailStrategy::ShiftInwardsAndBlend, "ShiftInwardsAndBlend"},
-    {TailStrategy::RoundUp, "RoundUp"},
-    {TailStrategy::ShiftInwards, "ShiftInwards"},
-};
-
 /// More would only compile for long.
 constexpr int most_copies = 48;
 
@@ -69,15 +51,15 @@ private:
         return directives_.apply(text_ + "." + text + ";", f);
     }
 
-    const Tail &tail(bool is_rvar) {
-        return tails[size_t(dice_(is_rvar ? 3 : is_update_ ? 8 : 9))];
+    const NamedTail &tail(bool is_rvar) {
+        return named_tails()[size_t(dice_(is_rvar ? 3 : is_update_ ? 8 : 9))];
     }
 
     void one_directive() {
         const size_t at = size_t(dice_(int(loops_.size())));
         Loop &loop = loops_[at];
         const VarOrRVar v = loop.var;
-        const Tail &t = tail(v.is_rvar);
+        const NamedTail &t = tail(v.is_rvar);
         const int kind = dice_(10),
                   factor = kind < 7 ? dice_.pick<int>({2, 3, 4, 5, 8, 16}) : 2 + dice_(3);
         const std::string factored =
@@ -108,7 +90,7 @@ private:
         return is_rvar ? VarOrRVar(RVar(name)) : VarOrRVar(Var(name));
     }
 
-    void split(size_t at, int factor, const Tail &t) {
+    void split(size_t at, int factor, const NamedTail &t) {
         const VarOrRVar old = loops_[at].var, outer = fresh(old.is_rvar, "o"),
                         inner = fresh(old.is_rvar, "i");
         if (apply("split(" + old.name() + ", " + outer.name() + ", " + inner.name() + ", " +
