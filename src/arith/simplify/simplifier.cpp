@@ -476,10 +476,14 @@ Expr Simplifier::build(const Rule &rule, int n, const Bindings &bindings) {
         return fits ? select(children[0], children[1], children[2]) : Expr();
     }
     default:
-        return children[0].type() == children[1].type()
-                   ? binary(node_kind(p.op), children[0], children[1])
-                   : Expr();
+        break;
     }
+    if (children[0].type() != children[1].type()) {
+        return Expr();
+    }
+    const Expr built = binary(node_kind(p.op), children[0], children[1]);
+    // A letter may stand for a constant, and the sum of two leave the type.
+    return Call::as_intrinsic(built, Intrinsic::signed_integer_overflow) ? Expr() : built;
 }
 
 std::optional<int64_t> Simplifier::lower_bound(const ExprNode *e) {

@@ -5,6 +5,10 @@
 
 #include <calotype/calotype.h>
 
+#include <string>
+
+#include "harness/expect_error.h"
+
 namespace calotype::test {
 namespace {
 
@@ -53,6 +57,20 @@ TEST(FarCoordinates, rows_are_found) {
             check_at(min_x, min_y, in_parallel, false);
             check_at(min_x, min_y, in_parallel, true);
         }
+    }
+}
+
+TEST(FarCoordinates, the_last_one_is_not_taken_for_the_first) {
+    for (int place : {INT32_MAX, INT32_MAX - 1, INT32_MIN, INT32_MIN + 1}) {
+        ImageParam in(Int(32), 1, "far");
+        Func f("f");
+        f(Var("x")) = in(place);
+        Buffer<int> input(40), output(4);
+        input.set_min(-16);
+        in.set(input);
+        EXPECT_RUNTIME_ERROR(f.realize(output),
+                             "input buffer far covers [-16, 23] in dimension 0, must cover [" +
+                                 std::to_string(place) + ", " + std::to_string(place) + "]");
     }
 }
 

@@ -174,6 +174,8 @@ constexpr Case others[] = {
     {"int32(x < y) == 1", "x < y"},
     {"uint8(uint16(x:uint8))", "x:uint8"},
     {"2147483647 + 1", "signed_integer_overflow()"},
+    {"2147483647 <= x + y - 1", "2147483647 <= x + y + -1"},
+    {"(x - 1) * 3 < 2147483647", "x * 3 + -3 < 2147483647"},
     {"(uint8)200 + (uint8)100", "(uint8)44"},
     {"x:float32 + 1.0f + 2.0f", "x:float32 + 1.0f + 2.0f"},
     {"shift_left(x, 3) + bitwise_and(x, 7)", "x * 8 + x % 8"},
