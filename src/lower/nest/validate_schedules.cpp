@@ -47,6 +47,9 @@ void check_inlined(const Function &f) {
 }
 
 bool is_on_device(const Function &f) {
+    if (f.has_extern_definition()) {
+        return f->extern_device_api != DeviceAPI::Host;
+    }
     for (int i = 0; i < f.stages(); i++) {
         for (const Dim &dim : f.stage(i)->schedule.dims) {
             if (is_gpu(dim.for_type)) {

@@ -124,6 +124,19 @@ TEST(ExternStages, one_after_another) {
     }
 }
 
+TEST(ExternStages, on_a_thread_of_its_own) {
+    Func f("f"), g("g"), h("h");
+    f(x) = x * 2;
+    f.compute_root();
+    g.define_extern("neighbours", {f, 7}, Int(32), 1);
+    g.compute_root().async();
+    h(x) = g(x) + 1;
+    Buffer<int> result = realize_with(h, "neighbours", neighbours, {20});
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(result(i), 4 * i + 8);
+    }
+}
+
 TEST(ExternStages, of_an_image_and_of_a_parameter) {
     ImageParam in(Int(32), 1, "in");
     Param<int> k("k");
