@@ -3,7 +3,7 @@
 
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "lang/schedule/check_parameters.h"
+#include "pipeline/check_parameters.h"
 #include "support/error.h"
 
 namespace calotype::internal {

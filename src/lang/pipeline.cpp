@@ -4,8 +4,8 @@
 #include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
-#include "ir/visitor.h"
 #include "lang/func.h"
+#include "pipeline/check_parameters.h"
 #include "pipeline/infer_arguments.h"
 #include "support/error.h"
 #include "support/user_text.h"
@@ -89,44 +89,15 @@ std::vector<Argument> Pipeline::infer_arguments() {
     return result;
 }
 
-namespace {
-
-// Requirements are checked before anything is computed.
-void check_is_of_parameters(const Expr &condition) {
-    struct Finder : GraphVisitor {
-        std::string found;
-        using GraphVisitor::visit;
-        void visit(const internal::Variable *op) override {
-            if (!op->symbol.defined()) {
-                found = "the Var " + op->name;
-            } else if (op->symbol->kind == SymbolKind::ReductionDomain) {
-                found = "the RVar " + op->name;
-            }
-        }
-        void visit(const internal::Call *op) override {
-            GraphVisitor::visit(op);
-            if (op->call_type == internal::CallKind::Func) {
-                found = "func " + op->name;
-            }
-        }
-        void visit(const internal::Let *op) override {
-            (*this)(op->value);  // its name in the body is no Var
-        }
-    } finder;
-    finder(condition);
-    user_assert(finder.found.empty()) << "requirement " << condition << " depends on "
-                                      << finder.found << ", must be of parameters alone";
-}
-
-}  // namespace
-
 void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &error_args) {
     user_assert(condition.defined() && condition.type() == Bool())
         << "condition of a requirement has type " << condition.type() << ", must be bool";
-    check_is_of_parameters(condition);
+    const std::string what = "requirement " + to_string(condition);
+    check_is_of_parameters(condition, what);
     Requirement r;
     r.condition = condition;
     for (const Expr &e : error_args) {
+        check_is_of_parameters(e, "the message of " + what);
         if (!r.message_parts.empty()) {
             r.message_parts.emplace_back(" ");
         }

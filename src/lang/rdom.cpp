@@ -5,11 +5,10 @@
 #include "ir/expr_nodes.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/visitor.h"
 #include "lang/buffer.h"
 #include "lang/image_param.h"
+#include "pipeline/check_parameters.h"
 #include "support/error.h"
-#include "support/scope.h"
 #include "support/text.h"
 #include "support/user_text.h"
 
@@ -25,44 +24,13 @@ std::string rvar_name(const std::string &domain, size_t i) {
     return domain + "$" + (i < 4 ? dimension_names[i] : std::to_string(i));
 }
 
-// The bounds of a domain are computed before its loops start.
-class CheckBounds : public GraphVisitor {
-public:
-    CheckBounds(const std::string &domain) : domain_(domain) {
-    }
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        const bool fixed = op->symbol.defined() && op->symbol->kind == SymbolKind::Parameter;
-        user_assert(fixed || bound_.contains(op->name))
-            << "bounds of reduction domain " << domain_ << " depend on variable " << op->name
-            << ", only parameters are allowed";
-    }
-    void visit(const Call *op) override {
-        const bool is_known = op->symbol.defined() && op->symbol->kind == SymbolKind::Image;
-        const bool reads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
-        user_assert(is_known || !reads) << "bounds of reduction domain " << domain_ << " read "
-                                        << op->name << ", only parameters are allowed";
-        GraphVisitor::visit(op);
-    }
-    void visit(const Let *op) override {
-        (*this)(op->value);
-        internal::ScopedBinding<> bind(bound_, op->name);
-        (*this)(op->body);
-    }
-    const std::string &domain_;
-    internal::Scope<> bound_;
-};
-
 Expr checked_bound(const Expr &e, const std::string &domain) {
-    user_assert(e.defined()) << "a bound of reduction domain " << domain << " is undefined";
+    const std::string what = "a bound of reduction domain " + domain;
+    user_assert(e.defined()) << what << " is undefined";
     const std::optional<int64_t> constant = as_const_int(e);
     user_assert(Int(32).can_represent(e.type()) || (constant && *constant == int32_t(*constant)))
-        << "a bound of reduction domain " << domain << " has type " << e.type()
-        << ", must fit in int32";
-    CheckBounds check(domain);
-    check(e);
+        << what << " has type " << e.type() << ", must fit in int32";
+    check_is_of_parameters(e, what);
     return e.type() == Int(32) ? e : Cast::make(Int(32), e);
 }
 

@@ -9,6 +9,7 @@
 #include "ir/expr_nodes.h"
 #include "ir/printer.h"
 #include "ir/walk/own_symbol.h"
+#include "pipeline/check_parameters.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -153,22 +154,29 @@ Expr Parameter::extent_constraint_estimate(int dim) const {
 
 namespace {
 
-void check_scalar_property(const Parameter &p, const Expr &e, const char *what) {
+void check_scalar_property(const Parameter &p, const Expr &e, const std::string &what) {
     user_assert(!p.is_buffer()) << "parameter " << p.name() << " is a buffer, it has no " << what;
     user_assert(!e.defined() || e.type() == p.type())
         << what << " of parameter " << p.name() << " has type " << e.type() << ", must be "
         << p.type();
 }
 
+void check_limit(const Parameter &p, const Expr &e, const std::string &what) {
+    check_scalar_property(p, e, what);
+    if (e.defined()) {
+        check_is_of_parameters(e, what + " of parameter " + p.name(), Reads::Nothing);
+    }
+}
+
 }  // namespace
 
 void Parameter::set_min_value(const Expr &e) {
-    check_scalar_property(*this, e, "minimum value");
+    check_limit(*this, e, "minimum value");
     edit()->min_value = without_self(*this, e);
 }
 
 void Parameter::set_max_value(const Expr &e) {
-    check_scalar_property(*this, e, "maximum value");
+    check_limit(*this, e, "maximum value");
     edit()->max_value = without_self(*this, e);
 }
 

@@ -8,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lang/func.h"
+#include "pipeline/check_parameters.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -81,12 +82,26 @@ namespace {
 
 Expr int32_or_undefined(const char *directive, const std::string &func, const Var &var,
                         const Expr &e) {
-    if (!e.defined() || e.type() == Int(32)) {
+    if (!e.defined()) {
         return e;
     }
+    const std::string what =
+        std::string(directive) + " of func " + func + ": a bound of " + var.name();
     user_assert(Int(32).can_represent(e.type()) || is_const(e))
-        << directive << " of func " << func << ": a bound of " << var.name() << " has type "
-        << e.type() << ", must fit in int32";
+        << what << " has type " << e.type() << ", must fit in int32";
+    check_is_of_parameters(e, what);
+    return cast(Int(32), e);
+}
+
+/// A size of a Func's storage, as an int32 of parameters; an undefined one stays.
+Expr checked_size(const char *directive, const Function &f, const std::string &of, const Expr &e) {
+    if (!e.defined()) {
+        return e;
+    }
+    const std::string what = std::string(directive) + " of func " + f.name() + ": the " + of;
+    check_int32_of_parameters(e, what, Reads::Nothing);
+    const auto value = as_const_int(e);
+    user_assert(!value || *value > 0) << what << " is " << *value << ", must be at least 1";
     return cast(Int(32), e);
 }
 
@@ -202,28 +217,26 @@ Func &FuncDirectives::reorder_storage(const Var &x, const Var &y) {
 }
 
 Func &FuncDirectives::align_storage(const Var &dim, const Expr &alignment) {
-    storage_dim("align_storage", dim).alignment = alignment;
+    storage_dim("align_storage", dim).alignment =
+        checked_size("align_storage", func_, "alignment of " + dim.name(), alignment);
     return self();
 }
 
 Func &FuncDirectives::bound_storage(const Var &dim, const Expr &bound) {
-    storage_dim("bound_storage", dim).bound = bound;
+    storage_dim("bound_storage", dim).bound =
+        checked_size("bound_storage", func_, "bound of " + dim.name(), bound);
     return self();
 }
 
 Func &FuncDirectives::fold_storage(const Var &dim, const Expr &extent, bool fold_forward) {
     StorageDim &d = storage_dim("fold_storage", dim);
-    const auto value = extent.defined() ? as_const_int(extent) : std::nullopt;
-    user_assert(!value || *value > 0)
-        << "fold_storage of func " << func_.name() << ": the extent of " << dim.name() << " is "
-        << *value << ", must be at least 1";
-    d.fold_factor = extent;
+    d.fold_factor = checked_size("fold_storage", func_, "extent of " + dim.name(), extent);
     d.fold_forward = fold_forward;
     return self();
 }
 
 Func &FuncDirectives::ring_buffer(Expr extent) {
-    schedule().ring_buffer = cast(Int(32), std::move(extent));
+    schedule().ring_buffer = checked_size("ring_buffer", func_, "extent", extent);
     return self();
 }
 
@@ -245,6 +258,8 @@ Func &FuncDirectives::memoize(const EvictionKey &eviction_key) {
         user_assert(t.is_scalar() && (t.is_handle() || t.is_int_or_uint()))
             << "memoize of func " << func_.name() << ": the eviction key has type " << t
             << ", must be an integer or a pointer";
+        check_is_of_parameters(key, "memoize of func " + func_.name() + ": the eviction key",
+                               Reads::Nothing);
         schedule().memoize_eviction_key =
             t.is_handle() ? Reinterpret::make(UInt(64), key) : cast(UInt(64), key);
     }

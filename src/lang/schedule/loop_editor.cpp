@@ -8,10 +8,11 @@
 
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "lang/schedule/check_parameters.h"
 #include "pipeline/associativity.h"
+#include "pipeline/check_parameters.h"
 #include "pipeline/pure_rvar.h"
 #include "pipeline/tails.h"
 #include "support/error.h"
@@ -370,13 +371,8 @@ Stage LoopEditor::specialize(const Expr &condition) {
         << ", must be bool";
     user_assert(is_pure(condition)) << "specialize of " << stage_.name() << ": the condition "
                                     << condition << " has effects or reads memory";
-    for (const std::string &v : free_variables(condition)) {
-        for (const Dim &d : definition_->schedule.dims) {
-            user_assert(d.var != v)
-                << "specialize of " << stage_.name() << ": the condition depends on loop " << v
-                << ", it must be known before the loops";
-        }
-    }
+    check_is_of_parameters(condition, "specialize of " + stage_.name() + ": the condition",
+                           Reads::Anything);
     std::vector<Specialization> &list = definition_->specializations;
     std::string label = ".specialize(" + to_string(condition) + ")";
     for (const Specialization &s : list) {
@@ -421,11 +417,15 @@ void LoopEditor::prefetch(const std::string &name, const SymbolPtr &parameter, c
     user_assert(from_place >= at_place)
         << "prefetch in " << stage_.name() << ": loop " << from.name() << " is inside of loop "
         << at.name() << ", it must be the same or further outside";
+    const std::string what =
+        "prefetch in " + stage_.name() + ": the distance of " + name + " along " + from.name();
+    user_assert(offset.defined()) << what << " is undefined";
+    check_int32_of_parameters(offset, what);
     PrefetchDirective p;
     p.name = name;
     p.at = at.name();
     p.from = from.name();
-    p.offset = offset;
+    p.offset = cast(Int(32), offset);
     p.strategy = strategy;
     p.symbol = parameter;
     schedule().prefetches.push_back(p);

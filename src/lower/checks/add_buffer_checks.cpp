@@ -22,6 +22,7 @@
 #include "ir/queries.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/resolve_language.h"
 #include "pipeline/infer_arguments.h"
 
 namespace calotype::internal {
@@ -412,8 +413,17 @@ private:
         return s;
     }
 
-    static bool is_answered_as_asked(const ArgumentBuffer &b, int d) {
-        const BufferConstraint &c = b.parameter->constraints.at(d);
+    /// With what the target decides in it, as target_has_feature() does.
+    BufferConstraint constraint_of(const ArgumentBuffer &b, int d) const {
+        BufferConstraint c = b.parameter->constraints.at(d);
+        for (Expr *e : {&c.min, &c.extent, &c.stride}) {
+            *e = resolve_language(*e, ctx_.target);
+        }
+        return c;
+    }
+
+    bool is_answered_as_asked(const ArgumentBuffer &b, int d) const {
+        const BufferConstraint c = constraint_of(b, d);
         return !c.min.defined() && !c.extent.defined() &&
                (b.touched.empty() || (can_prove(b.touched[d].min == b.min(d)) &&
                                       can_prove(b.touched[d].max == b.min(d) + b.extent(d) - 1)));
@@ -422,7 +432,7 @@ private:
     /// The min that the answer to a query of b has in dimension d: other buffers' mins may take
     /// part in a constraint, as far as they are required.
     Expr answered_min(const ArgumentBuffer &b, int d) {
-        const Expr constraint = b.parameter->constraints.at(d).min;
+        const Expr constraint = constraint_of(b, d).min;
         if (!constraint.defined()) {
             return b.required_min(d);
         }
@@ -452,7 +462,7 @@ private:
                 const auto answer = [&](const Expr &field, const Expr &value) {
                     fields[name_of(field)] = select(is_query(b), value, field);
                 };
-                const Expr stride = b.parameter->constraints.at(d).stride;
+                const Expr stride = constraint_of(b, d).stride;
                 const Expr min = answered_min(b, d), extent = b.required_max(d) + 1 - min;
                 answer(b.min(d), min);
                 answer(b.extent(d), extent);
@@ -473,7 +483,7 @@ private:
     Range answered_range(const ArgumentBuffer &b, int d,
                          const std::map<std::string, Expr> &fields) {
         const Expr min = answered_min(b, d);
-        return Range(min, constrained(b.parameter->constraints.at(d).extent, fields,
+        return Range(min, constrained(constraint_of(b, d).extent, fields,
                                       max(b.required_max(d) + 1 - min, 0)));
     }
 
@@ -483,7 +493,7 @@ private:
         Expr stride = 1;
         const std::map<std::string, Expr> fields = fields_in_answers();
         for (int d = 0; d < b.dimensions; d++) {
-            BufferConstraint c = b.parameter->constraints.at(d);
+            BufferConstraint c = constraint_of(b, d);
             Expr required_extent = b.required_max(d) + 1 - b.required_min(d);
             const auto [min, extent] = answered_range(b, d, fields);
             stride = constrained(c.stride, fields, stride);
@@ -523,7 +533,7 @@ private:
     void check_known_size(const ArgumentBuffer &b, int64_t limit) const {
         std::optional<int64_t> total = 1;
         for (int d = 0; d < b.dimensions; d++) {
-            const Expr extent = b.parameter->constraints.at(d).extent;
+            const Expr extent = constraint_of(b, d).extent;
             const auto known = extent.defined() ? as_const_int(extent) : std::nullopt;
             if (!known) {
                 return;
@@ -588,7 +598,7 @@ private:
     template<typename F>
     void for_each_constraint(const ArgumentBuffer &b, F &&f) {
         for (int d = 0; b.is_argument() && d < b.dimensions; d++) {
-            const BufferConstraint &c = b.parameter->constraints.at(d);
+            const BufferConstraint c = constraint_of(b, d);
             f(names::buffer_min(b.name, d), c.min);
             f(names::buffer_extent(b.name, d), c.extent);
             f(names::buffer_stride(b.name, d), c.stride);
@@ -606,7 +616,7 @@ private:
         });
         for (size_t d = 0; d < b.aligned.size(); d++) {
             const Bound &bound = b.aligned[d];
-            const BufferConstraint &c = b.parameter->constraints.at(int(d));
+            const BufferConstraint c = constraint_of(b, int(d));
             if (bound.modulus.defined() && !c.extent.defined()) {
                 const Expr extent = b.extent(int(d));
                 f(name_of(extent), extent / bound.modulus * bound.modulus);

@@ -3,6 +3,7 @@
 
 #include "ir/operators.h"
 #include "lower/checks/error_call.h"
+#include "lower/nest/resolve_language.h"
 
 namespace calotype::internal {
 
@@ -45,10 +46,10 @@ Stmt add_parameter_checks(const Stmt &s, LowerContext &ctx) {
             continue;
         }
         if (p.min_value().defined()) {
-            checks.push_back(range_check(p, p.min_value(), true));
+            checks.push_back(range_check(p, resolve_language(p.min_value(), ctx.target), true));
         }
         if (p.max_value().defined()) {
-            checks.push_back(range_check(p, p.max_value(), false));
+            checks.push_back(range_check(p, resolve_language(p.max_value(), ctx.target), false));
         }
     }
     for (const Requirement &r : ctx.requirements) {

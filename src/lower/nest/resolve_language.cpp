@@ -31,6 +31,10 @@ uint32_t text_hash(const std::string &text) {
 
 class Resolve : public GraphMutator {
 public:
+    /// Of what is evaluated once, ahead of all loops.
+    Resolve(const std::string &name, const Target &target)
+        : target_(target), state_(make_const(UInt(32), uint64_t(text_hash(name)))) {
+    }
     Resolve(const Function &f, int stage, const Definition &def, const Target &target)
         : target_(target),
           state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
@@ -132,22 +136,27 @@ private:
     int calls_ = 0;
 };
 
-void resolve_definition(const Function &f, int stage, Definition &def, const Target &target) {
-    Resolve resolve(f, stage, def, target);
-    mutate_expressions(def, [&](const Expr &e) { return resolve.mutate(e); });
+template<typename T>
+void resolve_all(T &x, Resolve resolve) {
+    mutate_expressions(x, [&](const Expr &e) { return resolve.mutate(e); });
 }
 
 }  // namespace
 
 void resolve_language(LowerContext &ctx) {
-    for (const auto &entry : ctx.env) {
-        const Function &f = entry.second;
+    for (const auto &[name, f] : ctx.env) {
         for (int i = 0; i < f.stages(); i++) {
             if (f.stage(i)) {
-                resolve_definition(f, i, *f.stage(i), ctx.target);
+                resolve_all(*f.stage(i), Resolve(f, i, *f.stage(i), ctx.target));
             }
         }
+        resolve_all(*f.edit(), Resolve(name, ctx.target));  // schedule, arguments of extern stages
     }
+    resolve_all(ctx.requirements, Resolve("", ctx.target));
+}
+
+Expr resolve_language(const Expr &e, const Target &target) {
+    return e.defined() ? Resolve("", target).mutate(e) : e;
 }
 
 }  // namespace calotype::internal

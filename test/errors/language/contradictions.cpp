@@ -217,10 +217,13 @@ TEST_F(Contradictions, RequirementsOfMoreThanParameters) {
     Pipeline p(g);
     RDom r(0, 4, "r");
     EXPECT_COMPILE_ERROR(p.add_requirement(x == 4),
-                         "requirement x == 4 depends on the Var x, must be of parameters alone");
-    EXPECT_COMPILE_ERROR(p.add_requirement(f(3) == 5), "requirement " + f.name() +
-                                                           "(3) == 5 depends on func " + f.name() +
-                                                           ", must be of parameters alone");
+                         "requirement x == 4 depends on variable x, only parameters are allowed");
+    EXPECT_COMPILE_ERROR(p.add_requirement(f(3) == 5),
+                         "requirement " + f.name() + "(3) == 5 depends on values of " + f.name() +
+                             ", only parameters are allowed");
+    EXPECT_COMPILE_ERROR(p.add_requirement(Param<int>("n") == 5, x + 1),
+                         "the message of requirement n == 5 depends on variable x, only parameters "
+                         "are allowed");
 }
 
 TEST_F(Contradictions, CallsOfTheFuncItselfElsewhere) {

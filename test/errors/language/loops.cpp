@@ -190,8 +190,8 @@ TEST(Loops, specialize) {
     EXPECT_COMPILE_ERROR(f.specialize(x + 1),
                          "specialize of special: the condition has type int32, must be bool");
     EXPECT_COMPILE_ERROR(f.specialize(x > 1),
-                         "specialize of special: the condition depends on loop x, it must be known "
-                         "before the loops");
+                         "specialize of special: the condition depends on variable x, only "
+                         "parameters are allowed");
     EXPECT_COMPILE_ERROR(f.specialize_fail(""), "specialize_fail of special has no message");
     f.specialize(p);
     f.specialize_fail("no other case");

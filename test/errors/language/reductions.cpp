@@ -14,20 +14,20 @@ TEST(Reductions, odd_number_of_bounds) {
 
 TEST(Reductions, bounds_of_a_var) {
     EXPECT_COMPILE_ERROR(RDom(0, x, "bounded_by_var"),
-                         "bounds of reduction domain bounded_by_var depend on variable x, only "
+                         "a bound of reduction domain bounded_by_var depends on variable x, only "
                          "parameters are allowed");
 }
 
 TEST(Reductions, bounds_that_are_read) {
     const ImageParam in(UInt(8), 1, "in");
     EXPECT_COMPILE_ERROR(RDom(0, cast<int>(in(3)), "bounded_by_input"),
-                         "bounds of reduction domain bounded_by_input read in_im, only parameters "
-                         "are allowed");
+                         "a bound of reduction domain bounded_by_input depends on values of in_im, "
+                         "only parameters are allowed");
     Func f("read_func");
     f(x) = x;
     EXPECT_COMPILE_ERROR(RDom(0, f(3), "bounded_by_func"),
-                         "bounds of reduction domain bounded_by_func read read_func, only "
-                         "parameters are allowed");
+                         "a bound of reduction domain bounded_by_func depends on values of "
+                         "read_func, only parameters are allowed");
     Buffer<uint8_t> known(4);
     known.fill(2);
     EXPECT_EQ(RDom(0, known(3)).dimensions(), 1);
