@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/fixed_point.h"
 
+#include <algorithm>
+
+#include "arith/bounds.h"
+#include "arith/constant_interval.h"
+#include "arith/exact_types.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {
@@ -113,6 +118,77 @@ bool widening_is_possible(const Call *op) {
     }
 }
 
+/// value * factor + offset, clamped to `limits`.
+struct Clamped {
+    Expr value;
+    int64_t factor, offset;
+    ConstRange limits;
+};
+
+Clamped without_limits(const Expr &e) {
+    return {e, 1, 0, ConstRange::everything()};
+}
+
+/// c * factor + offset, which is e; e as it is where that may wrap.
+Clamped moved(const Expr &e, const Clamped &c, int64_t factor, int64_t offset) {
+    const Clamped r = {c.value, c.factor * factor, c.offset * factor + offset,
+                       c.limits * ConstRange::single(factor) + ConstRange::single(offset)};
+    const auto [least, most] = std::minmax(r.factor, r.offset);
+    const bool keeps_order = is_exact_int(e.type()) || fits(r.limits, e.type().element_of());
+    return keeps_order && fits(ConstRange::of(least, most), Int(32)) ? r : without_limits(e);
+}
+
+/// e, with the constants of its sums, products and limits taken apart.
+Clamped clamped(const Expr &e) {
+    if (const Add *op = e.as<Add>(); op && as_const_int(op->b)) {
+        return moved(e, clamped(op->a), 1, *as_const_int(op->b));
+    }
+    if (const Sub *op = e.as<Sub>(); op && as_const_int(op->a)) {
+        return moved(e, clamped(op->b), -1, *as_const_int(op->a));
+    }
+    if (const Mul *op = e.as<Mul>(); op && as_const_int(op->b)) {
+        return moved(e, clamped(op->a), *as_const_int(op->b), 0);
+    }
+    const Min *least = e.as<Min>();
+    const Max *largest = e.as<Max>();
+    const auto limit = least     ? as_const_int(least->b)
+                       : largest ? as_const_int(largest->b)
+                                 : std::nullopt;
+    if (!limit) {
+        return without_limits(e);
+    }
+    Clamped r = clamped(least ? least->a : largest->a);
+    const ConstRange at = ConstRange::single(*limit);
+    r.limits = least ? min(r.limits, at) : max(r.limits, at);
+    return r;
+}
+
+/// The values of e. Those of its operands are numbers of its type.
+ConstRange range_of(const Expr &e) {
+    const ConstRange all = ConstRange::of_type(e.type().element_of());
+    const Div *quotient = e.as<Div>();
+    const ConstRange range = intersection(constant_bounds(e), all);
+    return quotient ? intersection(range, range_of(quotient->a) / constant_bounds(quotient->b))
+                    : range;
+}
+
+/// e + by, which does not wrap: of a quotient of a sum, what is divided has more.
+Expr increased(const Expr &e, int64_t by) {
+    const Div *quotient = e.as<Div>();
+    const Add *sum = quotient ? quotient->a.as<Add>() : nullptr;
+    const int64_t divisor = sum ? as_const_int(quotient->b).value_or(0) : 0;
+    const auto first = sum ? as_const_int(sum->b) : std::nullopt;
+    const Type t = e.type();
+    if (first && divisor > 0 && fits(ConstRange::single(divisor), Int(16))) {
+        const int64_t more = *first + by * divisor;
+        const ConstRange all = range_of(sum->a) + ConstRange::single(more);
+        if (fits(all, t.element_of()) && fits(ConstRange::single(more), t.element_of())) {
+            return Div::make(Add::make(sum->a, make_const(t, more)), quotient->b);
+        }
+    }
+    return Add::make(e, make_const(t, by));
+}
+
 }  // namespace
 
 Expr expand_fixed_point(const Call *op) {
@@ -175,6 +251,30 @@ Expr expand_fixed_point(const Call *op) {
     default:
         return Expr();
     }
+}
+
+Expr value_before_saturation(const Expr &e, Type to) {
+    const Type from = e.type();
+    if (!from.is_int() || from.bits() > 32 || !to.is_int_or_uint() || to.is_bool() ||
+        from.bits() <= to.bits()) {
+        return Expr();
+    }
+    const Clamped c = clamped(e);
+    if (!(c.limits == ConstRange::of_type(to.element_of()))) {
+        return Expr();
+    }
+    if (c.factor == 1 && c.offset == 0) {
+        return c.value;
+    }
+    const ConstRange product = range_of(c.value) * ConstRange::single(c.factor);
+    if (!fits(product, from.element_of()) ||
+        !fits(product + ConstRange::single(c.offset), from.element_of())) {
+        return Expr();
+    }
+    const Expr offset = make_const(from, c.offset);
+    return c.factor == 1    ? increased(c.value, c.offset)
+           : c.factor == -1 ? Sub::make(offset, c.value)
+                            : Add::make(Mul::make(c.value, make_const(from, c.factor)), offset);
 }
 
 }  // namespace calotype::internal

@@ -12,4 +12,10 @@ namespace calotype::internal {
 /// contain simpler ones of them again.
 Expr expand_fixed_point(const Call *op);
 
+/// The value whose saturation to an integer type `to` is e, a clamp to the limits of that type; undefined if e is none.
+/// The simplifier moves constants out of clamps:
+///
+///     max(min(x / 4, 252), -3) + 3        ->      x / 4 + 3           for uint8, with x int32
+Expr value_before_saturation(const Expr &e, Type to);
+
 }  // namespace calotype::internal

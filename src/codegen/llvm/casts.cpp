@@ -11,6 +11,7 @@
 
 #include "arith/bounds.h"
 #include "arith/constant_interval.h"
+#include "arith/fixed_point.h"
 #include "arith/simplify.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/machine.h"
@@ -144,6 +145,23 @@ Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     return f.machine().packed(f, v, to);
 }
 
+// What is clamped to the limits of the narrower type is saturated by what packs it. Other instructions that saturate LLVM
+// finds by the clamp to those limits.
+Value *emit_saturated(FunctionEmitter &f, const Cast *op) {
+    const Type from = op->value.type(), to = op->type;
+    const Expr value = to.is_vector() ? value_before_saturation(op->value, to) : Expr();
+    if (!value.defined()) {
+        return nullptr;
+    }
+    if (f.machine().packs(f.target(), from, to)) {
+        return f.machine().packed(f, f.emit(value), to);
+    }
+    const Type one = to.element_of();
+    const Expr least = make_const(from, one.is_uint() ? 0 : one.imin()),
+               most = make_const(from, one.is_uint() ? int64_t(one.umax()) : one.imax());
+    return f.convert(f.emit(Max::make(Min::make(value, most), least)), from, to);
+}
+
 // What is made narrow, where it fits, and wide again is not made narrow; undefined if that is not what it is. Not of
 // functions, which may be NaN: the narrow number, an index perhaps, would still be one of its type.
 Expr without_narrow_cast(const Cast *op) {
@@ -203,6 +221,9 @@ Value *FunctionEmitter::emit_node(const Cast *op) {
     }
     if (const Expr same = without_narrow_cast(op); same.defined()) {
         return emit(same);
+    }
+    if (Value *v = emit_saturated(*this, op)) {
+        return v;
     }
     if (Value *v = emit_packed(*this, op)) {
         return v;

@@ -2,8 +2,10 @@
 // Conversions of vectors to narrower types.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "ir/constants.h"
 #include "ir/language/math.h"
@@ -97,6 +99,83 @@ TEST(X86, WhatFitsANarrowTypeIsNotMadeNarrowOnTheWay) {
     EXPECT_GT(packs(cast(Int(32, 8), cast(UInt(8, 8), bounded + 1.0f))), 0u);
     // Of functions the narrow type keeps what is not a number out of indices.
     EXPECT_GT(packs(cast(Int(32, 8), cast(UInt(8, 8), clamp(sin(bounded), 0.0f, 1.0f)))), 0u);
+}
+
+/// a / 4 + 3, saturated, with constants in front of the clamp or behind it.
+std::vector<Expr> saturated(const Expr &a, Type to) {
+    const Type t = a.type();
+    const auto constant = [&](int64_t x) {
+        return make_const(t, x);
+    };
+    const int64_t least = to.is_uint() ? 0 : to.element_of().imin(),
+                  most = to.is_uint() ? int64_t(to.element_of().umax()) : to.element_of().imax();
+    const Expr quotient = Div::make(Add::make(a, constant(2)), constant(4));
+    const auto clamped = [&](const Expr &e, int64_t lower, int64_t upper) {
+        return Max::make(Min::make(e, constant(upper)), constant(lower));
+    };
+    const auto negative = Sub::make(constant(3), clamped(quotient, 3 - most, 3 - least));
+    return {Cast::make(to, clamped(Add::make(quotient, constant(3)), least, most)),
+            Cast::make(to, Add::make(clamped(quotient, least - 3, most - 3), constant(3))),
+            Cast::make(to, negative)};
+}
+
+TEST(X86, ClampsToTheLimitsOfATypeAreLeftToPacking) {
+    for (const Type &to : {UInt(8, 32), Int(8, 32), Int(16, 32), UInt(16, 32)}) {
+        for (const Expr &e : saturated(load(Int(32, 32), "a"), to)) {
+            const std::string text = assembly("x86-64-linux-avx2-fma", e);
+            EXPECT_EQ(count(text, "vpmin") + count(text, "vpmax"), 0u) << text;
+        }
+    }
+    // Other limits stay.
+    const Expr wide = load(Int(32, 32), "a");
+    const Expr other = min(max(wide, make_const(wide.type(), 0)), make_const(wide.type(), 254));
+    const std::string text = assembly("x86-64-linux-avx2-fma", cast(UInt(8, 32), other));
+    EXPECT_GT(count(text, "vpmin"), 0u) << text;
+}
+
+/// Where a sum could exceed 32 bits, it is behind the clamp still.
+TEST(X86, ClampsOfAnythingStayInFrontOfSums) {
+    const Expr any = load(Int(32, 32), "a");
+    const Expr clamped =
+        Max::make(Min::make(any, make_const(any.type(), 252)), make_const(any.type(), -3));
+    const std::string text = assembly(
+        "x86-64-linux-avx2-fma", cast(UInt(8, 32), Add::make(clamped, make_const(any.type(), 3))));
+    EXPECT_GT(count(text, "vpmin"), 0u) << text;
+}
+
+template<typename T>
+void expect_saturated(const Target &target, int lanes) {
+    std::vector<int32_t> a(256);
+    for (size_t i = 0; i < a.size(); i++) {
+        const int64_t steps = int64_t(i) - 128;
+        a[i] = i % 2 ? int32_t(steps * 12) : int32_t(steps * (INT32_MAX / 128) + (steps < 0));
+    }
+    for (size_t form = 0; form < 3; form++) {
+        const auto got = map1<T, int32_t>(target, lanes, a, [&](const Expr &x) {
+            return saturated(x, type_of<T>().with_lanes(x.type().lanes()))[form];
+        });
+        for (size_t i = 0; i < a.size(); i++) {
+            const int64_t sum = int64_t(a[i]) + 2;
+            const int64_t quotient = sum >= 0 ? sum / 4 : -((-sum + 3) / 4);
+            const int64_t value = form == 2 ? 3 - quotient : quotient + 3;
+            ASSERT_EQ(T(std::clamp<int64_t>(value, std::numeric_limits<T>::min(),
+                                            std::numeric_limits<T>::max())),
+                      got[i])
+                << target.to_string() << ", " << lanes << " lanes of " << type_of<T>() << ": "
+                << a[i] << ", form " << form;
+        }
+    }
+}
+
+TEST(Packing, SaturatesWhereItIsToldTo) {
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {1, 4, 8, 16, 32}) {
+            expect_saturated<uint8_t>(target, lanes);
+            expect_saturated<int8_t>(target, lanes);
+            expect_saturated<uint16_t>(target, lanes);
+            expect_saturated<int16_t>(target, lanes);
+        }
+    }
 }
 
 }  // namespace
