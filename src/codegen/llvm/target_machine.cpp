@@ -16,6 +16,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/passes/constant_divisors.h"
 #include "codegen/llvm/passes/inbounds_neighbours.h"
+#include "codegen/llvm/passes/invariant_gathers.h"
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/llvm/passes/product_order.h"
@@ -165,6 +166,7 @@ void optimize(llvm::Module &module, const Target &target) {
         });
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(HoistGathers());
             passes.addPass(MarkInboundsNeighbours());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
