@@ -236,6 +236,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);
         permute_bytes_of_four(*copy, target);
+        keep_channels_for_permutations(*copy, target);
         extend_indices_with_sign(*copy);
         hide_index_pairs(*copy);
     }

@@ -281,6 +281,16 @@ llvm::Value *permuted_bytes_of_four(llvm::ShuffleVectorInst &shuffle) {
     return joined ? joined : interleaved_halves(b, places, from);
 }
 
+/// Whether shuffles alone use these bytes, each for fewer of them.
+bool are_channels_of_bytes(const llvm::Instruction &bytes) {
+    const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(bytes.getType());
+    return type && type->getElementType()->isIntegerTy(8) && !bytes.use_empty() &&
+           llvm::all_of(bytes.users(), [&](const llvm::User *user) {
+               const auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(user);
+               return shuffle && shuffle->getShuffleMask().size() < type->getNumElements();
+           });
+}
+
 }  // namespace
 
 void permute_bytes_of_four(llvm::Module &module, const Target &target) {
@@ -295,6 +305,24 @@ void permute_bytes_of_four(llvm::Module &module, const Target &target) {
                 if (bytes) {
                     shuffle->replaceAllUsesWith(bytes);
                     shuffle->eraseFromParent();
+                }
+            }
+        }
+    }
+}
+
+void keep_channels_for_permutations(llvm::Module &module, const Target &target) {
+    if (!target.has_feature(Target::AVX512_Cannonlake)) {
+        return;
+    }
+    for (llvm::Function &function : module) {
+        for (llvm::BasicBlock &block : function) {
+            for (llvm::Instruction &i : llvm::make_early_inc_range(block)) {
+                if (llvm::isa<llvm::LoadInst>(i) && are_channels_of_bytes(i)) {
+                    llvm::IRBuilder<> b(&block, std::next(i.getIterator()));
+                    llvm::Value *bytes = b.CreateFreeze(&i);
+                    i.replaceUsesWithIf(
+                        bytes, [&](const llvm::Use &use) { return use.getUser() != bytes; });
                 }
             }
         }

@@ -26,4 +26,9 @@ void widen_halves_of_channels(llvm::Module &module, const Target &target);
 ///     a0 b0 c0 d0 a1 ...      ->      vpermi2b (lower a, lower b), (lower c, lower d)
 void permute_bytes_of_four(llvm::Module &module, const Target &target);
 
+/// Bytes that are loaded and of which shuffles take channels are hidden from LLVM's pass for interleaved accesses, where one
+/// instruction takes any bytes out of two registers. That pass takes them out of registers of 128 bits.
+///     shuffle (load a), <0, 3, 6, ...>      ->      shuffle (freeze (load a)), <0, 3, 6, ...>
+void keep_channels_for_permutations(llvm::Module &module, const Target &target);
+
 }  // namespace calotype::internal

@@ -99,6 +99,15 @@ TEST(Permutations, AChannelOfFourIsTakenOutOfTwoRegistersTwice) {
     }
 }
 
+/// LLVM's pass for interleaved accesses would take them out of registers of 128 bits.
+TEST(Permutations, AChannelOfAFewPixelsIsTakenOutOfTwoRegistersToo) {
+    const Expr sum =
+        channel_of(pixels(16), 0) + channel_of(pixels(16), 1) + channel_of(pixels(16), 2);
+    const std::string text = assembly("x86-64-linux-avx512_cannonlake", sum);
+    EXPECT_EQ(count(text, "vpermt2b") + count(text, "vpermi2b"), 3u) << text;
+    EXPECT_EQ(count(text, "vpshufb") + count(text, "vpalignr"), 0u) << text;
+}
+
 /// Without such an instruction bytes are put between zeros within lanes of 128 bits, of which the halves change places.
 TEST(Permutations, AChannelOfFourIsPutBetweenZeros) {
     for (const int lanes : {16, 32}) {
