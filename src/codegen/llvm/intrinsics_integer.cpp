@@ -28,6 +28,13 @@ Value *emit_abs(FunctionEmitter &f, const Call *op) {
 Value *emit_absd(FunctionEmitter &f, const Call *op) {
     Type t = op->args[0].type();
     Value *a = f.emit(op->args[0]), *b = f.emit(op->args[1]);
+    if (f.target().arch == Target::X86 && t.is_vector() && t.is_uint() && t.bits() <= 16) {
+        // LLVM fills vectors shorter than a register with zeros before it takes the extremes.
+        const auto more = [&](Value *x, Value *y) {
+            return f.call_llvm(llvm::Intrinsic::usub_sat, {x, y});
+        };
+        return f.builder().CreateOr(more(a, b), more(b, a));
+    }
     return f.builder().CreateSub(f.min_or_max(a, b, t, true), f.min_or_max(a, b, t, false));
 }
 

@@ -242,7 +242,28 @@ Value *FunctionEmitter::by_lanes(const std::vector<Value *> &args, int lanes,
     return result;
 }
 
+namespace {
+
+// A narrow integer of memory that is made wider in all lanes: there is an instruction that loads it into all lanes, and the
+// one that widens a number outside of vector registers leaves a move into one to be done.
+bool is_widened_in_lanes(const Broadcast *op, const Target &target) {
+    const Cast *wide = op->value.as<Cast>();
+    const Type t = op->type;
+    return wide && wide->type.is_scalar() && wide->value.kind() == NodeKind::Load &&
+           target.arch == Target::X86 && target.has_feature(Target::AVX2) && t.is_int_or_uint() &&
+           wide->value.type().is_int_or_uint() && !wide->value.type().is_bool() &&
+           wide->value.type().bits() < t.bits() && wide->value.type().bits() <= 16 &&
+           t.bits() * t.lanes() >= 128;
+}
+
+}  // namespace
+
 Value *FunctionEmitter::emit_node(const Broadcast *op) {
+    if (is_widened_in_lanes(op, target())) {
+        const Expr &narrow = op->value.as<Cast>()->value;
+        return convert(splat(emit(narrow), op->lanes), narrow.type().with_lanes(op->lanes),
+                       op->type);
+    }
     Value *v = emit(op->value);
     if (op->value.type().is_scalar()) {
         return splat(v, op->lanes);

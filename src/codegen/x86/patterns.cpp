@@ -409,6 +409,14 @@ Expr as_words(const Expr &e) {
     return are_bytes ? Expr() : lossless_cast(Int(16, lanes), e);
 }
 
+/// The s16 that all lanes are, if the processor has it in all lanes of 16 bits as it loads it.
+Expr word_in_all_lanes(const FunctionEmitter &f, const Expr &e) {
+    const Broadcast *all = e.as<Broadcast>();
+    return all && all->value.type().is_scalar() && f.target().has_feature(Target::AVX2)
+               ? lossless_cast(Int(16), all->value)
+               : Expr();
+}
+
 }  // namespace
 
 Value *match_x86_call(FunctionEmitter &f, const Call *op) {
@@ -452,7 +460,8 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
 
 // A product of s16 is a sum of two, the second of which is a product with 0: one operation, where a product of 32 bits
 // takes two on Intel's processors. One operand is made wider by zeros for that. Where it is known that the upper half of one
-// is 0, as of unsigned bytes, LLVM does so, and with constants it does better.
+// is 0, as of unsigned bytes, LLVM does so, and with constants it does better. Of a number that all lanes are the upper half,
+// which is multiplied by 0, may be anything: that number again.
 Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
     const int lanes = op->type.lanes();
     if (f.target().arch != Target::X86 || op->type.element_of() != Int(32) || lanes < 4 ||
@@ -463,13 +472,17 @@ Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
         return is_const(e) || lossless_cast(UInt(8, lanes), e).defined() ||
                !lossless_cast(Int(16, lanes), e).defined();
     };
-    const bool is_first = as_words(op->a).defined();
+    const bool is_first = as_words(op->a).defined() &&
+                          !(word_in_all_lanes(f, op->a).defined() && as_words(op->b).defined());
     const Expr words = is_first ? as_words(op->a) : as_words(op->b);
     if (is_left_to_llvm(op->a) || is_left_to_llvm(op->b) || !words.defined()) {
         return nullptr;
     }
     llvm::IRBuilder<> &b = f.builder();
-    Value *x = b.CreateZExt(f.emit(words), f.type(op->type)), *y = f.emit(is_first ? op->b : op->a);
+    const Expr other = is_first ? op->b : op->a, word = word_in_all_lanes(f, other);
+    Value *x = b.CreateZExt(f.emit(words), f.type(op->type));
+    Value *y = word.defined() ? b.CreateBitCast(f.splat(f.emit(word), 2 * lanes), f.type(op->type))
+                              : f.emit(other);
     int width;
     const X::ID id = choose(products_of_words, f.target(), lanes * 32, &width);
     llvm::Type *taken = f.type(Int(16, width / 16));

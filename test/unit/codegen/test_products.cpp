@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of 16-bit numbers in 32 bits, and vectors that registers have no room for, on x86.
+// Products of 16-bit numbers in 32 bits, differences and numbers of all lanes, and vectors that registers have no room for, on x86.
 #include <gtest/gtest.h>
 
 #include "ir/constants.h"
@@ -25,6 +25,41 @@ TEST(Products, OfWordsAreOneOperation) {
     // One of them is a signed byte, of which no half is known to be 0.
     const std::string text = assembly("x86-64-linux-avx2", product(Int(8, 16), Int(16, 16)));
     EXPECT_EQ(count(text, "pmulld"), 0u) << text;
+}
+
+// A number of memory that all lanes are is loaded into all of them, and its upper half may be anything.
+TEST(Products, OfWordsAndOneWordTakeItAsItIsLoaded) {
+    for (const char *target : {"x86-64-linux-avx2", "x86-64-linux-avx512_skylake"}) {
+        const Expr one = Broadcast::make(cast(Int(32), load(Int(16), "b")), 8),
+                   words = cast(Int(32, 8), load(Int(16, 8), "a"));
+        for (const Expr &e : {Mul::make(words, one), Mul::make(one, words)}) {
+            const std::string text = assembly(target, e);
+            EXPECT_EQ(count(text, "vpbroadcastw"), 1u) << text;
+            EXPECT_EQ(count(text, "vpmaddwd"), 1u) << text;
+            EXPECT_EQ(count(text, "vmovd\t") + count(text, "vpmulld"), 0u) << text;
+            EXPECT_EQ(count(text, "vpmov"), 1u) << text;
+        }
+    }
+}
+
+TEST(Products, OfWordsAndOneWordAreExact) {
+    std::vector<int16_t> a(64);
+    for (size_t i = 0; i < a.size(); i++) {
+        a[i] = int16_t(i % 2 ? INT16_MIN + int(i) : INT16_MAX - int(i) * 500);
+    }
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {4, 8, 16, 32}) {
+            const auto got = map1<int32_t, int16_t>(target, lanes, a, [](const Expr &x) {
+                const int n = x.type().lanes();
+                const Expr one = Shuffle::make_extract_element(x, 1);
+                return Mul::make(Broadcast::make(cast(Int(32), one), n), cast(Int(32, n), x));
+            });
+            for (size_t i = 0; i < a.size(); i++) {
+                ASSERT_EQ(int32_t(a[i]) * a[i - i % size_t(lanes) + 1], got[i])
+                    << target.to_string() << ", " << lanes;
+            }
+        }
+    }
 }
 
 // Bytes are made as wide as the sum that their product is for, where a register holds that many.
@@ -61,6 +96,26 @@ TEST(Spills, LieInOneLineEach) {
     EXPECT_EQ(count(text, "andq\t$-64, %rsp"), 1u) << text;
     const Expr few = load(Float(32, 64), "a") + load(Float(32, 64), "b");
     EXPECT_EQ(count(assembly("x86-64-linux-avx512_skylake", few), "andq\t$-64, %rsp"), 0u);
+}
+
+/// Of vectors shorter than a register nothing is filled with zeros, and a byte for all lanes is loaded into them.
+TEST(X86, DifferencesOfAFewBytesAreOfWhatIsLoaded) {
+    const Expr one = Broadcast::make(load(UInt(8), "b"), 8);
+    const std::string text = assembly("x86-64-linux-avx2", absd(load(UInt(8, 8), "a"), one));
+    EXPECT_EQ(count(text, "vpbroadcastb"), 1u) << text;
+    EXPECT_EQ(count(text, "vpsubusb"), 2u) << text;
+    EXPECT_EQ(count(text, "vmovq"), 2u) << text;
+}
+
+/// What is the same in all lanes, and made wider, is widened there: no move out of a general register.
+TEST(X86, OneNarrowNumberIsMadeWideInAllLanes) {
+    for (const Type &narrow : {UInt(8), Int(8), UInt(16), Int(16)}) {
+        const Expr e = Broadcast::make(cast(Int(32), load(narrow, "a")), 8);
+        const std::string text = assembly("x86-64-linux-avx2", e);
+        EXPECT_EQ(count(text, "vpbroadcast"), 1u) << text;
+        EXPECT_EQ(count(text, "vpmov"), 1u) << text;
+        EXPECT_EQ(count(text, "vmovd\t"), 0u) << text;
+    }
 }
 
 }  // namespace
