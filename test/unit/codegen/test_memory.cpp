@@ -257,5 +257,13 @@ TEST(MemoryNested, RampOfRampAndBroadcast) {
     EXPECT_EQ(out, (std::vector<int>{2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5}));
 }
 
+/// From one address in four the others are multiples of the stride away that registers hold.
+TEST(Memory, LanesOfAnUnknownStrideShareAddresses) {
+    const Expr index = Ramp::make(0, load(Int(32), "b"), 24);
+    const std::string text = assembly(
+        "x86-64-linux-avx2", Load::make(Float(32, 24), "a", index, const_true(24), Alignment()));
+    EXPECT_LE(count(text, "leaq") + count(text, "addq"), 12u) << text;
+}
+
 }  // namespace
 }  // namespace calotype::internal
