@@ -506,7 +506,36 @@ Value *repeat_few(FunctionEmitter &f, const Shuffle *op) {
 
 }  // namespace
 
+namespace {
+
+// Every 8th byte (16th, ...) of a vector: of numbers of twice the bits the lower or the upper halves, again and again. Slices that
+// begin elsewhere have most of the steps in common; LLVM takes the bytes of each out of all registers.
+Value *halved_slice(FunctionEmitter &f, const Shuffle *op) {
+    const Target &target = f.target();
+    const int stride = op->is_slice() ? op->slice_stride() : 0, lanes = op->type.lanes();
+    if (op->type.bits() != 8 || stride < 8 || !llvm::isPowerOf2_32(unsigned(stride)) ||
+        op->slice_begin() >= stride || op->vectors.size() != 1 || lanes < 16 ||
+        op->vectors[0].type().lanes() != lanes * stride || target.arch != Target::X86 ||
+        !target.has_feature(Target::SSE41) || f.machine().permutes_bytes_of_two(target)) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> &b = f.builder();
+    Value *v = f.emit(op->vectors[0]);
+    for (int left = stride, begin = op->slice_begin(); left > 1; left /= 2, begin /= 2) {
+        const Type pairs = UInt(16, lanes * left / 2);
+        v = b.CreateBitCast(v, f.type(pairs));
+        v = begin % 2 == 1 ? b.CreateLShr(v, 8) : v;
+        v = b.CreateTrunc(v, f.type(pairs.with_bits(8)));
+    }
+    return v;
+}
+
+}  // namespace
+
 Value *FunctionEmitter::emit_node(const Shuffle *op) {
+    if (Value *v = halved_slice(*this, op)) {
+        return v;
+    }
     if (!machine_.has_scalar_registers() && repeats_few(op)) {
         return repeat_few(*this, op);
     }

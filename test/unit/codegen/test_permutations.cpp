@@ -108,6 +108,42 @@ TEST(Permutations, AChannelOfAFewPixelsIsTakenOutOfTwoRegistersToo) {
     EXPECT_EQ(count(text, "vpshufb") + count(text, "vpalignr"), 0u) << text;
 }
 
+/// Each is the halves of what another one is made of, or of the same.
+TEST(Permutations, EveryEighthByteIsHalvesOfNumbersOfTwice) {
+    Expr all = channel_of(pixels(16, 8), 0, 8);
+    for (int channel = 1; channel < 8; channel++) {
+        all = all ^ channel_of(pixels(16, 8), channel, 8);
+    }
+    const std::string text = assembly("x86-64-linux-avx2", all);
+    EXPECT_EQ(count(text, "vpshufb"), 0u) << text;
+    EXPECT_LE(count(text, "vpackuswb"), 16u) << text;
+}
+
+TEST(Permutations, EveryEighthByteIsExact) {
+    std::vector<uint8_t> bytes(512), got(32);
+    for (size_t i = 0; i < bytes.size(); i++) {
+        bytes[i] = uint8_t(i * 37 + i / 256);
+    }
+    for (const Target &target : runnable_targets()) {
+        for (const int channels : {8, 16}) {
+            for (int channel = 0; channel < channels; channel++) {
+                const Stmt store =
+                    Store::make("out", channel_of(pixels(32, channels), channel, channels),
+                                Ramp::make(0, 1, 32), const_true(32), Alignment());
+                const auto library = load_module(
+                    one_function({pointer_argument("out"), pointer_argument("a")}, store), target);
+                ASSERT_EQ((library->function<int(uint8_t *, const uint8_t *)>("f")(got.data(),
+                                                                                   bytes.data())),
+                          0);
+                for (size_t i = 0; i < got.size(); i++) {
+                    ASSERT_EQ(bytes[i * size_t(channels) + size_t(channel)], got[i])
+                        << target.to_string() << ", channel " << channel << " of " << channels;
+                }
+            }
+        }
+    }
+}
+
 /// Without such an instruction bytes are put between zeros within lanes of 128 bits, of which the halves change places.
 TEST(Permutations, AChannelOfFourIsPutBetweenZeros) {
     for (const int lanes : {16, 32}) {
