@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
@@ -70,6 +72,44 @@ bool keeps_sums_in_memory(const llvm::Loop &loop) {
         }
     }
     return found;
+}
+
+/// The constant by which it grows in each iteration of the loop; 0 if there is none.
+int64_t step_of(const llvm::SCEV *value, const llvm::Loop *loop) {
+    const auto *sum = llvm::dyn_cast_if_present<llvm::SCEVAddRecExpr>(value);
+    const auto *step = sum && sum->getLoop() == loop && sum->isAffine()
+                           ? llvm::dyn_cast<llvm::SCEVConstant>(sum->getOperand(1))
+                           : nullptr;
+    return step ? step->getAPInt().getSExtValue() : 0;
+}
+
+/// Whether a loop around this one goes on by fewer bytes than this one stores to in all, and this one reads what it
+/// stores to, as where each element is added to a window of neighbours. Without the loop, elements would be read together of which
+/// the iteration before stored some together and others alone; such a load waits until all are in the cache.
+bool overlaps_its_last_updates(const llvm::Loop &loop, unsigned iterations,
+                               llvm::ScalarEvolution &evolution) {
+    for (const llvm::BasicBlock *block : loop.blocks()) {
+        for (const llvm::Instruction &i : *block) {
+            const auto *store = llvm::dyn_cast<llvm::StoreInst>(&i);
+            const llvm::Value *place = store ? store->getPointerOperand() : nullptr;
+            const bool updates = store && llvm::any_of(place->users(), [](const llvm::User *user) {
+                                     return llvm::isa<llvm::LoadInst>(user);
+                                 });
+            const llvm::SCEV *address =
+                updates ? evolution.getSCEV(const_cast<llvm::Value *>(place)) : nullptr;
+            const int64_t step = step_of(address, &loop);
+            const auto *first = llvm::dyn_cast_if_present<llvm::SCEVAddRecExpr>(address);
+            for (; step != 0 && first;
+                 first = llvm::dyn_cast<llvm::SCEVAddRecExpr>(first->getStart())) {
+                const int64_t around = step_of(first, first->getLoop());
+                if (first->getLoop() != &loop && around != 0 &&
+                    std::abs(around) < std::abs(step) * int64_t(iterations)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
 }
 
 /// The number of iterations, more than half of `most`, after which the fewest are left over.
@@ -206,6 +246,11 @@ llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
     for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
         const unsigned iterations =
             loop->isInnermost() ? evolution.getSmallConstantTripCount(loop) : 0;
+        if (iterations > 0 && !on_device &&
+            overlaps_its_last_updates(*loop, iterations, evolution)) {
+            llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+            continue;
+        }
         if (iterations > 0) {
             choose_for(loop, iterations, *this, surgeon);
         } else if (on_device) {

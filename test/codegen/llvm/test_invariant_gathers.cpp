@@ -58,8 +58,7 @@ std::string block_of_gather(const std::string &before, const std::string &from =
         "%index_of_own = insertelement <4 x i64> %index, i64 %i, i64 0\n"
         "%own = getelementptr i16, ptr %table, <4 x i64> %index_of_own\n"
         "%to = getelementptr <4 x i16>, ptr %out, i64 %i\n" +
-        before +
-        "%v = call <4 x i16> @llvm.masked.gather.v4i16.v4p0(<4 x ptr> " + from +
+        before + "%v = call <4 x i16> @llvm.masked.gather.v4i16.v4p0(<4 x ptr> " + from +
         ", i32 2, <4 x i1> " + mask +
         ", <4 x i16> poison), !tbaa !3\n"
         "store <4 x i16> %v, ptr %to, !tbaa !4\n"

@@ -96,5 +96,23 @@ TEST(ScalarLoops, OfChoicesHaveNoBranchesForThem) {
     EXPECT_GE(count(loop_of(body, "-avx512_sapphirerapids-disable_llvm_loop_opt"), "cmov"), 14u);
 }
 
+/// What one iteration adds to element by element, the next one would read two at a time.
+TEST(ScalarLoops, OverWindowsThatOverlapAddToElements) {
+    const Expr k = Variable::make(Int(32), "k");
+    const auto added = [&](int distance) {
+        const Expr index = i * distance + k;
+        const Stmt add =
+            Store::make("out", element("out", index) + element("a", i) * element("b", k), index,
+                        one, Alignment());
+        return loop_of(For::make("k", make_const(Int(32), 0), make_const(Int(32), 3),
+                                 ForType::Serial, Partition::Auto, DeviceAPI::None, add),
+                       "");
+    };
+    const std::string overlapping = added(2), apart = added(4);
+    EXPECT_EQ(count(overlapping, "vfmadd"), 1u) << overlapping;
+    EXPECT_EQ(count(overlapping, "vmovlps"), 0u) << overlapping;
+    EXPECT_GT(count(apart, "vfmadd"), 1u) << apart;
+}
+
 }  // namespace
 }  // namespace calotype::internal

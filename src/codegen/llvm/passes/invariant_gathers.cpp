@@ -73,8 +73,8 @@ private:
     }
 
     bool is_written(const llvm::IntrinsicInst &gather, const llvm::Loop &loop) {
-        const auto place = llvm::MemoryLocation::getBeforeOrAfter(base_of(gather),
-                                                                  gather.getAAMetadata());
+        const auto place =
+            llvm::MemoryLocation::getBeforeOrAfter(base_of(gather), gather.getAAMetadata());
         return llvm::any_of(loop.blocks(), [&](llvm::BasicBlock *block) {
             return llvm::any_of(*block, [&](const llvm::Instruction &i) {
                 return i.mayWriteToMemory() && isModSet(aliases_.getModRefInfo(&i, place));
