@@ -18,6 +18,7 @@
 #include "codegen/llvm/passes/inbounds_neighbours.h"
 #include "codegen/llvm/passes/invariant_gathers.h"
 #include "codegen/llvm/passes/lane_gathers.h"
+#include "codegen/llvm/passes/masked_lanes.h"
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/llvm/passes/product_order.h"
 #include "codegen/llvm/passes/uniform_offsets.h"
@@ -246,6 +247,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         store_registers_in_order(*copy, target);
     }
     drop_optimizer_features(*copy, target);
+    access_lanes_without_branches(*copy, *machine);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

@@ -67,5 +67,41 @@ TEST(Gathers, OfFewElementsTakeOneAtATime) {
     }
 }
 
+/// Of bytes and shorts there is no gather or scatter under a mask. Lanes that it leaves out are not touched, wherever they
+/// point to; that takes no branch for each.
+TEST(Gathers, UnderMasksTouchNoLaneThatIsLeftOut) {
+    std::vector<uint16_t> table(64), places(64);
+    std::iota(table.begin(), table.end(), uint16_t(100));
+    for (size_t i = 0; i < places.size(); i++) {
+        places[i] = i % 3 == 0 ? uint16_t(60000) : uint16_t(i * 7919 % 64);
+    }
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {2, 4, 8, 16, 32}) {
+            const std::vector<uint16_t> found = map2<uint16_t, uint16_t, uint16_t>(
+                target, lanes, places, table, [&](const Expr &place, const Expr &) {
+                    const Expr is_there = place < make_const(place.type(), 64);
+                    const Expr far =
+                        cast(Int(32, lanes), place) * make_const(Int(32, lanes), 30000);
+                    const Expr index = select(is_there, cast(Int(32, lanes), place), far);
+                    const Expr read =
+                        Load::make(UInt(16, lanes), "in1", index, is_there, Alignment());
+                    return select(is_there, read, make_const(place.type(), 7));
+                });
+            for (size_t i = 0; i < places.size(); i++) {
+                ASSERT_EQ(found[i], places[i] < 64 ? table[places[i]] : 7)
+                    << target.to_string() << ", " << lanes << " lanes";
+            }
+        }
+    }
+}
+
+TEST(Gathers, UnderMasksHaveNoBranchForEachLane) {
+    const Expr places = load(Int(32, 16), "b");
+    const std::string text = assembly(
+        "x86-64-linux-avx2", Load::make(UInt(16, 16), "a", places,
+                                        places < make_const(places.type(), 1000), Alignment()));
+    EXPECT_LE(count(text, "\tj"), 4u) << text;
+}
+
 }  // namespace
 }  // namespace calotype::internal
