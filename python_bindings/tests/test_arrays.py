@@ -312,6 +312,50 @@ def test_arrays_that_cannot_be_viewed(wrong, text):
         ct.Buffer(wrong)
 
 
+def structure(*fields):
+    return type("Structure", (ctypes.Structure,), {"_fields_": list(fields)})
+
+
+@pytest.mark.parametrize(
+    "wrong, name",
+    [
+        (numpy.zeros(3, "c8"), "type complex64"),
+        (numpy.zeros(3, "c16"), "type complex128"),
+        (numpy.zeros(3, [("a", "<i4"), ("b", "<f4")]), r"type \[\('a', '<i4'\), \('b', '<f4'\)\]"),
+        (numpy.array([None]), "type object"),
+        (numpy.array(["a"]), "type <U1"),
+        ((structure(("a", ctypes.c_int32)) * 3)(), "format 'T{<i:a:}'"),
+    ],
+)
+def test_elements_of_another_type_are_called_by_their_name(wrong, name):
+    """The one that their library has for them, or else that of the protocol."""
+    with pytest.raises(ct.ArgumentError, match=f"has elements of {name}, which is no type of pipelines"):
+        ct.Buffer(wrong)
+    image = ct.ImageParam(ct.Float(32), 1, "image")
+    f = ct.Func("f")
+    f[x] = image[x]
+    with pytest.raises(ct.ArgumentError, match=f"argument 'image': .* elements of {name}"):
+        f.compile_to_callable([image])(wrong, numpy.zeros(3, numpy.float32))
+
+
+def test_nothing_is_no_array():
+    for make in (lambda: ct.Buffer(None), lambda: ct.Buffer(buffer=None)):
+        with pytest.raises(TypeError, match=r"^None \(NoneType\) is no array$"):
+            make()
+
+
+def test_a_buffer_of_no_dimensions_is_a_number():
+    assert int(ct.Buffer(numpy.array(-5, numpy.int8))) == -5
+    assert float(ct.Buffer(numpy.array(2.5))) == 2.5
+    assert int(ct.Buffer.make_scalar(ct.UInt(8))) in range(256)
+    text = ct.Buffer(b"12", "text")
+    for number in (int, float):
+        with pytest.raises(TypeError, match="buffer text has 1 dimensions, must have 0 to be a number"):
+            number(text)
+        with pytest.raises(ct.CompileError, match="an undefined Buffer is used"):
+            number(ct.Buffer())
+
+
 def test_extents_that_do_not_fit():
     huge = numpy.broadcast_to(numpy.uint8(0), (2**31,))
     text = "^Out of range dimensions in buffer conversion: .* must fit in 32 bits"

@@ -69,6 +69,12 @@ bool has_attribute(PyObject *object, const char *name) {
     return bool(Ref(attribute_of(reinterpret_cast<PyObject *>(Py_TYPE(object)), name)));
 }
 
+// The elements are of no type of pipelines: how the protocol writes theirs, for where the array has no
+// name for it.
+struct WrongElements {
+    std::string written;
+};
+
 calotype_type_t type_of_letter(char letter, Py_ssize_t bytes, const char *format) {
     const bool has_bits = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     const uint8_t bits = has_bits ? uint8_t(bytes * 8) : 0;
@@ -84,8 +90,7 @@ calotype_type_t type_of_letter(char letter, Py_ssize_t bytes, const char *format
     if (strchr("efd", letter) && has_bits && bytes > 1) {
         return {calotype_type_float, bits};
     }
-    throw ArrayError(std::string("the array has elements of format '") + format +
-                     "', which is no type of pipelines");
+    throw WrongElements{std::string("format '") + format + "'"};
 }
 
 // "f", "<f4" without the size, "=d": the byte order must be the machine's.
@@ -96,8 +101,7 @@ calotype_type_t type_of_format(const char *format, Py_ssize_t bytes) {
     }
     letter += *letter == '@' || *letter == '=' || *letter == '<';
     if (*letter == 0 || letter[1] != 0) {
-        throw ArrayError(std::string("the array has elements of format '") + format +
-                         "', which is no type of pipelines");
+        throw WrongElements{std::string("format '") + format + "'"};
     }
     return type_of_letter(*letter, bytes, format ? format : "B");
 }
@@ -156,9 +160,8 @@ calotype_type_t type_of_dlpack(const dlpack::DataType &t) {
             return {calotype_type_uint, 1};
         }
     }
-    throw ArrayError("the array has elements of DLPack type (" + std::to_string(t.code) + ", " +
-                     std::to_string(t.bits) + ", " + std::to_string(t.lanes) +
-                     "), which is no type of pipelines");
+    throw WrongElements{"DLPack type (" + std::to_string(t.code) + ", " + std::to_string(t.bits) +
+                        ", " + std::to_string(t.lanes) + ")"};
 }
 
 int64_t int_at(PyObject *tuple, Py_ssize_t i) {
@@ -308,7 +311,15 @@ bool is_array_like(PyObject *object) {
 
 Imported Array::import(PyObject *object, ViewFor use, void *const *consumer, AskedStream *asked) {
     release();
-    const Imported imported = find(object, use, consumer, asked);
+    Imported imported = Imported::nothing;
+    try {
+        imported = find(object, use, consumer, asked);
+    } catch (const WrongElements &wrong) {
+        const std::string dtype = dtype_text(object);
+        throw ArrayError("the array has elements of " +
+                         (dtype.empty() ? wrong.written : "type " + dtype) +
+                         ", which is no type of pipelines");
+    }
     if (imported == Imported::done) {
         check_memory();
     }
@@ -351,7 +362,7 @@ Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, Asked
     }
     if (const dlpack::ExchangeApi *api = exchange_api_of(object)) {
         import_exchange(object, *api, use, asked);
-        check_negative_bit(object);
+        check_negative_bit(object, use);
         return Imported::done;
     }
     if (import_cuda_interface(object)) {
@@ -360,7 +371,7 @@ Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, Asked
     if (has_attribute(object, "__dlpack__")) {
         const Imported done = import_dlpack(object, consumer);
         if (done == Imported::done) {
-            check_negative_bit(object);
+            check_negative_bit(object, use);
         }
         if (done != Imported::nothing) {
             return done;
@@ -503,12 +514,12 @@ void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, Vi
 }
 
 // Imaginary parts of conjugated arrays of torch: every second element of the memory of others, to be
-// negated. DLPack says nothing of it. Rows of neighbours are not asked, which most arrays are.
-void Array::check_negative_bit(PyObject *object) const {
+// negated. DLPack says nothing of it. In calls rows of neighbours are not asked, which most arrays are.
+void Array::check_negative_bit(PyObject *object, ViewFor use) const {
     if (type.code != calotype_type_float) {
         return;
     }
-    for (int i = 0; i < dimensions; i++) {
+    for (int i = 0; use == ViewFor::call && i < dimensions; i++) {
         if (extent[i] > 1 && stride[i] % 2 != 0) {
             return;
         }
@@ -703,8 +714,7 @@ void Array::take_interface(PyObject *object, PyObject *interface) {
     }
     const int64_t size = atoll(format + 2);
     if (size < 1) {
-        throw ArrayError(std::string("the array has elements of format '") + format +
-                         "', which is no type of pipelines");
+        throw WrongElements{std::string("format '") + format + "'"};
     }
     if (format[0] == '>' && size > 1) {
         throw ArrayError("the array has big-endian elements");

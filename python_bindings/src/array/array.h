@@ -101,7 +101,7 @@ private:
     bool import_buffer(PyObject *object);
     void import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use,
                          AskedStream *asked);
-    void check_negative_bit(PyObject *object) const;
+    void check_negative_bit(PyObject *object, ViewFor use) const;
     Imported import_dlpack(PyObject *object, void *const *consumer);
     void take_capsule(PyObject *capsule);
     bool import_interface(PyObject *object);

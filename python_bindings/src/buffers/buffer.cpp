@@ -141,7 +141,9 @@ void bind_constructors(PythonClass<Buffer<>> &c) {
                 }
                 new (b) Buffer<>(buffer_of_array(array, name, reverse_axes));
             },
-            "buffer"_a, "name"_a = "", "reverse_axes"_a = true)
+            "buffer"_a.none(), "name"_a = "", "reverse_axes"_a = true,
+            nb::sig("def __init__(self, buffer: object, name: str = '', "
+                    "reverse_axes: bool = True) -> None"))
         .def_static(
             "make_scalar",
             [](TypeArg t, const std::string &name) { return Buffer<>::make_scalar(t.get(), name); },

@@ -93,6 +93,17 @@ nb::object iterate(nb::handle self) {
     return builtin("map")(self.attr("__getitem__"), builtin("range")(min, min + b.dim(0).extent()));
 }
 
+// Python's int and float would read the memory of the Buffer as text.
+nb::object to_number(const Buffer<> &b) {
+    user_assert(b.defined()) << "an undefined Buffer is used";
+    if (b.dimensions() != 0) {
+        throw nb::type_error(("buffer " + b.name() + " has " + std::to_string(b.dimensions()) +
+                              " dimensions, must have 0 to be a number")
+                                 .c_str());
+    }
+    return get_item(b, nb::make_tuple());
+}
+
 void set_item(const Buffer<> &b, nb::object key, nb::object value) {
     const nb::tuple coords = as_tuple(key);
     if (!are_ints(coords)) {
@@ -221,6 +232,8 @@ void bind_buffer_elements(PythonClass<Buffer<>> &c) {
           nb::sig("def __getitem__(self, coords: typing.Any) -> typing.Any"))
         .def("__iter__", &iterate, "The elements of a Buffer of one dimension.",
              nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
+        .def("__int__", [](const Buffer<> &b) { return nb::int_(to_number(b)); })
+        .def("__float__", [](const Buffer<> &b) { return nb::float_(to_number(b)); })
         .def("__setitem__", &set_item, "coords"_a.none(), "value"_a.none())
         .def("fill", &fill, "value"_a.none())
         .def("all_equal", &all_equal, "value"_a.none())
