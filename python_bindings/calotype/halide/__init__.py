@@ -21,20 +21,14 @@ class Tuple(tuple):
         return super().__new__(cls, values)
 
 
-# In Halide's module an int is an int32 in max and min, unlike beside an operator: max(u8, 3) is an int32,
-# and max(u8, 3) - 10 can be negative.
-def _as_exprs(args: Iterable[Any]) -> Iterable[Any]:
-    return [_core.Expr(a) if type(a) is int else a for a in args] if int in map(type, args) else args
-
-
 def max(*args: Any) -> _core.Expr:
     """The greatest of two or more."""
-    return _core.max(*_as_exprs(args))
+    return _core._max_int32(*args)
 
 
 def min(*args: Any) -> _core.Expr:
     """The least of two or more."""
-    return _core.min(*_as_exprs(args))
+    return _core._min_int32(*args)
 
 
 # Python has no syntax for the name that Halide's module gives this member. A module that is reloaded finds it.

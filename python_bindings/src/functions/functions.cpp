@@ -164,13 +164,22 @@ void bind_binary(PythonModule &m) {
         "numerator"_a, "denominator"_a);
 }
 
+// An int beside an Expr takes its type; in Halide's module it is an int32 in max and min: max(u8, 3) is an
+// int32, and max(u8, 3) - 10 can be negative.
+enum class Ints { take_types, are_int32 };
+
+nb::object as_operand(nb::handle h, Ints ints) {
+    return ints == Ints::are_int32 && PyLong_CheckExact(h.ptr()) ? nb::cast(to_expr(h))
+                                                                 : nb::borrow(h);
+}
+
 // min(a, b, c, ...), from the right as in C++.
-Expr extreme(const nb::args &args, bool is_max) {
+Expr extreme(const nb::args &args, bool is_max, Ints ints = Ints::take_types) {
     call_assert(args.size() >= 2) << (is_max ? "max" : "min") << " needs at least two values, "
                                   << args.size() << " given";
-    nb::object result = args[args.size() - 1];
+    nb::object result = as_operand(args[args.size() - 1], ints);
     for (size_t i = args.size() - 1; i-- > 0;) {
-        const auto [x, y] = operands(args[i], result);
+        const auto [x, y] = operands(as_operand(args[i], ints), result);
         result = nb::cast(is_max ? max(x, y) : min(x, y));
     }
     return nb::cast<Expr>(result);
@@ -179,6 +188,8 @@ Expr extreme(const nb::args &args, bool is_max) {
 void bind_extremes(PythonModule &m) {
     m.def("max", [](nb::args args) { return extreme(args, true); });
     m.def("min", [](nb::args args) { return extreme(args, false); });
+    m.def("_max_int32", [](nb::args args) { return extreme(args, true, Ints::are_int32); });
+    m.def("_min_int32", [](nb::args args) { return extreme(args, false, Ints::are_int32); });
 }
 
 }  // namespace
