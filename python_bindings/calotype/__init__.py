@@ -13,7 +13,6 @@ and `calotype.runtime`, which runs compiled pipelines, needs no compiler at all.
 """
 
 import importlib
-from typing import Any
 
 from ._errors import (
     ArgumentError,
@@ -24,6 +23,7 @@ from ._errors import (
     InternalError,
     RuntimeError,
 )
+from ._typing import Any
 
 _submodules = ("halide", "imageio", "runtime", "torch")
 

@@ -2,7 +2,9 @@
 """What a generator takes and gives, as tools that make calls of Halide's generators ask for it."""
 
 import enum
-from typing import Any, Sequence
+from collections.abc import Sequence
+
+from ._typing import Any
 
 
 class ArgInfoDirection(enum.Enum):

@@ -2,10 +2,11 @@
 """Functions of Python that pipelines call, as if they were C functions."""
 
 import builtins
-from typing import Any, Callable, List, Optional
+from collections.abc import Callable
 
 from . import _core
 from ._errors import ArgumentError, CompileError
+from ._typing import Any
 
 __all__ = ["ExternFunction", "extern_function"]
 
@@ -58,7 +59,7 @@ class ExternFunction:
     pointers, as extern stages do: then it ends there."""
 
     def __init__(
-        self, function: Callable, result: Any, arguments: List[Any], on_error: Optional[int] = None
+        self, function: Callable, result: Any, arguments: list[Any], on_error: int | None = None
     ) -> None:
         if not callable(function):
             raise CompileError(f"{function!r} is no extern function, must be callable")
@@ -90,7 +91,7 @@ class ExternFunction:
 
 
 def extern_function(
-    result: Any, arguments: List[Any], on_error: Optional[int] = None
+    result: Any, arguments: list[Any], on_error: int | None = None
 ) -> Callable[[Callable], ExternFunction]:
     """A function of Python with the types of a C function:
 

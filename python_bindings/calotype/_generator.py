@@ -15,14 +15,15 @@
         ct.main()
 """
 
+import contextvars
 import enum
 import sys
-import threading
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from collections.abc import Callable
 
 from . import _core
 from ._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind
 from ._errors import ArgumentError, CallError, CompileError, Error
+from ._typing import Any
 
 __all__ = [
     "Generator",
@@ -41,11 +42,11 @@ __all__ = [
     "main",
 ]
 
-_PYTHON_TYPES: Dict[Any, Any] = {bool: _core.Bool(), int: _core.Int(32), float: _core.Float(32)}
+_PYTHON_TYPES: dict[Any, Any] = {bool: _core.Bool(), int: _core.Int(32), float: _core.Float(32)}
 _OPEN = -1
 
 
-def _types(given: Any) -> Optional[List[_core.Type]]:
+def _types(given: Any) -> list[_core.Type] | None:
     if given is None:
         return None
     listed = given if isinstance(given, (list, tuple)) else [given]
@@ -67,7 +68,7 @@ class _Member:
     """What the body of a generator's class declares. Read on an instance, it is the thing itself."""
 
     _kind = ""
-    _types: Optional[List[_core.Type]] = None
+    _types: list[_core.Type] | None = None
     _dimensions = _OPEN
     _default: Any = None
     _name = ""
@@ -105,7 +106,7 @@ class GeneratorParam(_Member):
 
 
 class _Buffer(_Member):
-    def _set(self, types: Any, dimensions: Optional[int]) -> None:
+    def _set(self, types: Any, dimensions: int | None) -> None:
         self._types = _types(types)
         self._dimensions = _OPEN if dimensions is None else dimensions
 
@@ -116,7 +117,7 @@ class InputBuffer(_Buffer):
 
     _kind = "input_buffer"
 
-    def __init__(self, type: Any, dimensions: Optional[int]):
+    def __init__(self, type: Any, dimensions: int | None):
         self._set(type, dimensions)
 
 
@@ -125,7 +126,7 @@ class OutputBuffer(_Buffer):
 
     _kind = "output_buffer"
 
-    def __init__(self, types: Any, dimensions: Optional[int]):
+    def __init__(self, types: Any, dimensions: int | None):
         self._set(types, dimensions)
 
 
@@ -152,7 +153,7 @@ class OutputScalar(_Member):
 class GeneratorContext:
     """The target that generators are made for: with GeneratorContext(target): ..."""
 
-    def __init__(self, target: Any, autoscheduler_params: Optional[_core.AutoschedulerParams] = None):
+    def __init__(self, target: Any, autoscheduler_params: _core.AutoschedulerParams | None = None):
         self._target = target if isinstance(target, _core.Target) else _core.Target(target)
         self._autoscheduler = autoscheduler_params or _core.AutoschedulerParams()
 
@@ -168,25 +169,20 @@ class GeneratorContext:
         return f"<calotype.GeneratorContext target({self._target})>"
 
     def __enter__(self) -> "GeneratorContext":
-        _contexts().append(self)
+        _contexts.set(_contexts.get() + (self,))
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        _contexts().pop()
+        _contexts.set(_contexts.get()[:-1])
 
 
-_local = threading.local()
-
-
-def _contexts() -> List[GeneratorContext]:
-    if not hasattr(_local, "contexts"):
-        _local.contexts = []
-    return _local.contexts
+# Of a thread, and of a task of asyncio.
+_contexts: contextvars.ContextVar[tuple[GeneratorContext, ...]] = contextvars.ContextVar("contexts", default=())
 
 
 def active_generator_context() -> GeneratorContext:
     """The innermost one, or one for this machine."""
-    stack = _contexts()
+    stack = _contexts.get()
     return stack[-1] if stack else GeneratorContext(_core.get_jit_target_from_environment())
 
 
@@ -207,9 +203,9 @@ class Generator:
     """Base of generators; @generator adds it to a class that does not name it."""
 
     _core: Any
-    _given: Dict[str, Any]
+    _given: dict[str, Any]
 
-    def __init__(self, generator_params: Optional[Dict[str, Any]] = None):
+    def __init__(self, generator_params: dict[str, Any] | None = None):
         cls = type(self)
         context = active_generator_context()
         core = _core._make_generator(
@@ -219,20 +215,20 @@ class Generator:
         self._begin(core, {} if generator_params is None else generator_params)
 
     @classmethod
-    def _adopt(cls, core: Any, params: Dict[str, Any]) -> "Generator":
+    def _adopt(cls, core: Any, params: dict[str, Any]) -> "Generator":
         """An instance for a generator that is already made, as from the command line."""
         self = cls.__new__(cls)
         self._begin(core, params)
         return self
 
-    def _begin(self, core: Any, params: Dict[str, Any]) -> None:
+    def _begin(self, core: Any, params: dict[str, Any]) -> None:
         self.__dict__["_core"] = core
         self.__dict__["_given"] = {}
         _set_params(core, params)
 
     @classmethod
-    def _declarations(cls) -> List[tuple]:
-        members: Dict[str, _Member] = {}
+    def _declarations(cls) -> list[tuple]:
+        members: dict[str, _Member] = {}
         for base in reversed(cls.__mro__):
             members.update({k: v for k, v in vars(base).items() if isinstance(v, _Member)})
         return [m._declaration() for m in members.values()]
@@ -324,7 +320,7 @@ class Generator:
     def _get_output_func(self, name: str) -> _core.Func:
         return self._core.value_of(name)
 
-    def _get_arginfos(self) -> List[ArgInfo]:
+    def _get_arginfos(self) -> list[ArgInfo]:
         self._core.configure()
         declared = type(self)._declarations()
         added = [m._declaration() for m in self.__dict__.get("_added", {}).values()]
@@ -339,7 +335,7 @@ class Generator:
         return pipeline.compile_to_callable(self._core.arguments(), self._core.target())
 
     @classmethod
-    def call(cls, *args: Any, generator_params: Optional[Dict[str, Any]] = None, **kwargs: Any) -> Any:
+    def call(cls, *args: Any, generator_params: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """The outputs, as Funcs of these inputs: by place or by name."""
         self = cls(generator_params)
         core = self._core
@@ -353,7 +349,7 @@ class Generator:
         return _outputs(core, values)
 
 
-def _arg_info(name: str, kind: str, types: Optional[List[_core.Type]], dimensions: int) -> ArgInfo:
+def _arg_info(name: str, kind: str, types: list[_core.Type] | None, dimensions: int) -> ArgInfo:
     direction = ArgInfoDirection.Output if kind.startswith("output") else ArgInfoDirection.Input
     of_kind = ArgInfoKind.Buffer if kind.endswith("buffer") else ArgInfoKind.Scalar
     return ArgInfo(name, direction, of_kind, types or [], dimensions)
@@ -367,7 +363,7 @@ def _set_params(core: Any, params: Any) -> None:
         core.set_param(name, value if level else _param_text(name, value))
 
 
-def _bind_inputs(core: Any, args: tuple, kwargs: Dict[str, Any]) -> Dict[str, Any]:
+def _bind_inputs(core: Any, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The value of each input, by name."""
     what, names = f"generator '{core.name()}'", core.input_names()
     if len(args) > len(names):
@@ -434,7 +430,7 @@ def _wrong_input(core: Any, name: str, value: Any, reason: str = "") -> CompileE
     return CompileError(f"Input {name} requires {wanted}: generator '{core.name()}' is given {text}{reason}")
 
 
-def _outputs(core: Any, inputs: List[Any]) -> Any:
+def _outputs(core: Any, inputs: list[Any]) -> Any:
     """What the generator makes of its inputs: one, or a tuple of several."""
     core.build(inputs)
     outputs = core.outputs()
@@ -451,26 +447,26 @@ class RegisteredGenerator:
     def __repr__(self) -> str:
         return f"<calotype.RegisteredGenerator '{self.name}'>"
 
-    def _make(self, params: Optional[Dict[str, Any]]) -> Any:
+    def _make(self, params: dict[str, Any] | None) -> Any:
         context = active_generator_context()
         core = _core._make_registered_generator(self.name, context.target(), context.autoscheduler_params())
         _set_params(core, {} if params is None else params)
         return core
 
-    def call(self, *args: Any, generator_params: Optional[Dict[str, Any]] = None, **kwargs: Any) -> Any:
+    def call(self, *args: Any, generator_params: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """The outputs, as Funcs of these inputs: by place or by name, lists for arrays."""
         core = self._make(generator_params)
         core.configure()
         given = _bind_inputs(core, args, kwargs)
         return _outputs(core, [self._values(core, name, given[name]) for name in core.input_names()])
 
-    def _values(self, core: Any, name: str, value: Any) -> List[Any]:
+    def _values(self, core: Any, name: str, value: Any) -> list[Any]:
         listed = value if core.is_array(name) else [value]
         if not isinstance(listed, (list, tuple)):
             raise CompileError(f"input '{name}' of generator '{self.name}' is given {value!r}, must be a list")
         return [_input_value(core, name, v) for v in listed]
 
-    def compile_to_callable(self, generator_params: Optional[Dict[str, Any]] = None) -> Any:
+    def compile_to_callable(self, generator_params: dict[str, Any] | None = None) -> Any:
         """The pipeline as a function of its inputs, then its outputs, in this process."""
         return create_callable_from_generator(active_generator_context(), self.name, generator_params)
 
@@ -486,14 +482,14 @@ def find_generator(name: str) -> RegisteredGenerator:
 
 # ---- the registry ----
 
-_registry: Dict[str, Tuple[type, Dict[str, Any]]] = {}
+_registry: dict[str, tuple[type, dict[str, Any]]] = {}
 
 
-def _registered_names() -> List[str]:
+def _registered_names() -> list[str]:
     return list(_registry)
 
 
-def _find(name: str) -> Optional[tuple]:
+def _find(name: str) -> tuple | None:
     """The class, its declarations and the parameters that an alias sets."""
     if name not in _registry:
         return None
@@ -505,7 +501,7 @@ def _registered_name(cls: type) -> str:
     return cls.__dict__.get("_name", cls.__name__)
 
 
-def _register(name: str, cls: type, params: Dict[str, Any]) -> None:
+def _register(name: str, cls: type, params: dict[str, Any]) -> None:
     other = _registry.get(name)
     same_place = other and (other[0].__module__, other[0].__qualname__) == (
         cls.__module__,
@@ -541,7 +537,7 @@ def generator(name: Any = "") -> Callable:
     return decorate
 
 
-def alias(**names: Dict[str, Any]) -> Callable:
+def alias(**names: dict[str, Any]) -> Callable:
     """Further names for a generator, each with values for some of its parameters."""
 
     def decorate(cls: type) -> type:
@@ -556,10 +552,10 @@ def alias(**names: Dict[str, Any]) -> Callable:
 
 def create_callable_from_generator(
     target: Any = None,
-    name: Optional[str] = None,
-    generator_params: Optional[Dict[str, Any]] = None,
+    name: str | None = None,
+    generator_params: dict[str, Any] | None = None,
     *,
-    context: Optional[GeneratorContext] = None,
+    context: GeneratorContext | None = None,
 ) -> Any:
     """A registered generator, compiled for this process: for a target, or for that of a context."""
     if (target is None) == (context is None):
@@ -573,7 +569,7 @@ def create_callable_from_generator(
     )
 
 
-def main(argv: Optional[List[str]] = None) -> None:
+def main(argv: list[str] | None = None) -> None:
     """The command line of generators, as of those in C++. Does not come back."""
     sys.stdout.flush()
     sys.exit(_core._generator_main(sys.argv[1:] if argv is None else argv))

@@ -2,10 +2,10 @@
 """What notebooks show of objects."""
 
 import os
-from typing import Any, Dict, Optional
 
 from . import _core
 from ._errors import Error
+from ._typing import Any
 
 
 # html and tempfile are loaded where they are used: they take longer than the rest of this package.
@@ -15,7 +15,7 @@ def _escaped(text: str) -> str:
     return html.escape(text)
 
 
-class Report(Dict[str, int]):
+class Report(dict[str, int]):
     """Counts by name, which notebooks show as a table."""
 
     def _repr_html_(self) -> str:
@@ -33,7 +33,7 @@ def kernel_cache_stats() -> Report:
     return Report(_core.kernel_cache_stats())
 
 
-def _png_of(buffer: _core.Buffer) -> Optional[bytes]:
+def _png_of(buffer: _core.Buffer) -> bytes | None:
     """A picture of what can be one: 8 or 16 bits, grey or with up to four channels."""
     from . import imageio
 

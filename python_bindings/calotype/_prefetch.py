@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Device code that is being loaded before it is called."""
 
-from typing import Any, Callable, Optional
+from collections.abc import Callable
 
 from ._errors import RuntimeError
+from ._typing import Any
 
 
 class Prefetch:
@@ -12,13 +13,13 @@ class Prefetch:
     A call that comes before all is loaded waits for it by itself.
     """
 
-    def __init__(self, capsule: Any, await_: Callable[[Any, int], Optional[str]], modules: int) -> None:
+    def __init__(self, capsule: Any, await_: Callable[[Any, int], str | None], modules: int) -> None:
         self._capsule = capsule
         self._await = await_
         self.modules = modules
         """How many modules of device code the pipeline has; 0: nothing is loaded."""
 
-    def wait(self, timeout: Optional[float] = None) -> bool:
+    def wait(self, timeout: float | None = None) -> bool:
         """Whether all is loaded, after at most so many seconds. A RuntimeError if it cannot be."""
         left = timeout
         while True:

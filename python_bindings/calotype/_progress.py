@@ -2,15 +2,22 @@
 """How far a compilation is."""
 
 import sys
-from typing import Any, Callable, NamedTuple, Optional
+from collections import namedtuple
+from collections.abc import Callable
 
 from . import _core
+from ._typing import Any
 
 __all__ = ["CompileStep", "progress"]
 
 
-class CompileStep(NamedTuple):
+_CompileStep = namedtuple("_CompileStep", "pipeline stage detail number total")
+
+
+class CompileStep(_CompileStep):
     """A step of compiling, which begins."""
+
+    __slots__ = ()
 
     pipeline: str
     stage: str
@@ -45,7 +52,7 @@ class progress:
     compiled takes no steps.
     """
 
-    def __init__(self, function: Optional[Callable[[CompileStep], Any]] = None) -> None:
+    def __init__(self, function: Callable[[CompileStep], Any] | None = None) -> None:
         self._line = 0
         self._function = function or self._show
         self._told = _core._Progress(lambda *step: self._function(CompileStep(*step)))

@@ -4,9 +4,10 @@
 import functools
 import math
 import operator
-from typing import Any, Callable, Dict, Sequence
+from collections.abc import Callable, Sequence
 
 from . import _core
+from ._typing import Any
 
 
 def _sign(e: Any) -> Any:
@@ -23,7 +24,7 @@ def _times(factor: float) -> Callable[[Any], Any]:
     return product
 
 
-_functions: Dict[str, Callable[..., Any]] = {
+_functions: dict[str, Callable[..., Any]] = {
     "absolute": _core.abs,
     "fabs": _core.abs,
     "arccos": _core.acos,
@@ -92,7 +93,7 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
 
 
 # Those of numpy's functions that are no ufuncs and whose own bodies cannot work on expressions.
-_other_functions: Dict[str, Callable[..., Any]] = {
+_other_functions: dict[str, Callable[..., Any]] = {
     "around": _core.round,
     "clip": _clip,
     "round": _core.round,
@@ -119,7 +120,7 @@ def _boxed(operand: Any) -> Any:
     return box.reshape(())
 
 
-def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: Dict[str, Any]) -> Any:
+def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """What __array_ufunc__ of expressions does."""
     import numpy
 
@@ -133,7 +134,7 @@ def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: Dict[str, Any
     return getattr(ufunc, method)(*operands, **options)
 
 
-def apply_function(function: Any, args: Sequence[Any], options: Dict[str, Any]) -> Any:
+def apply_function(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """What __array_function__ of expressions does: element by element where there are arrays."""
     import numpy
 

@@ -6,9 +6,9 @@ is a Buffer of the dimensions x, y and channel; a grey image has no channels. Wi
 Buffer. What is written may be either, or any other array.
 """
 
-from typing import Any
 
 from ._core import Buffer, _load_image, _save_image
+from ._typing import Any
 
 __all__ = ["copy_to_interleaved", "copy_to_planar", "imread", "imwrite", "is_interleaved"]
 

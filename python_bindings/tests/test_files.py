@@ -132,6 +132,26 @@ def test_nothing_else_is_imported():
     assert done.returncode == 0, done.stderr
 
 
+def test_slow_modules_are_imported_where_they_are_used():
+    """They take longer than the package's own, and a program that needs none of them need not wait."""
+    slow = "ast contextlib ctypes importlib.util inspect pathlib re tempfile threading typing"
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import calotype.halide as hl, calotype.runtime\n"
+        "x = hl.Var('x'); hl.max(x, 2)\n"
+        f"print(sorted((set(sys.modules) - before) & set('{slow}'.split())))"
+    )
+    assert run(code).stdout == "[]\n"
+
+
+def test_annotations_can_be_asked_for():
+    import typing
+
+    for function in (ct.vars, ct.find_generator, ct.Generator.call, ct.progress.__init__, ct.imageio.imread):
+        assert typing.get_type_hints(function)
+    assert typing.get_type_hints(ct.CompileStep)["total"] is int
+
+
 def test_the_end_of_the_interpreter_with_live_objects():
     done = run(
         "import calotype as ct, array, sys\n"

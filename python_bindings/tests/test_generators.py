@@ -387,6 +387,20 @@ class Downstream:
         self.run("cmake", "--build", "b")
 
 
+def test_a_context_is_of_its_task():
+    import asyncio
+
+    async def target_within(text):
+        with ct.GeneratorContext(ct.Target(text)):
+            await asyncio.sleep(0)  # now the other task has its own
+            return str(ct.active_generator_context().target())
+
+    async def both():
+        return await asyncio.gather(*map(target_within, ("x86-64-linux", "x86-64-linux-avx")))
+
+    assert asyncio.run(both()) == ["x86-64-linux", "x86-64-linux-avx"]
+
+
 def test_the_module_says_where_the_cmake_package_is(tmp_path):
     project = Downstream(tmp_path)
     assert ct.install_dir() == project.build_tree

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names that programs written for Halide's Python module use: import calotype.halide as hl."""
 
-from typing import Any, Iterable
+from collections.abc import Iterable
 
 from .. import _core
 from .._errors import Error as HalideError
@@ -12,6 +12,7 @@ from . import imageio
 from .._arg_info import ArgInfo, ArgInfoDirection, ArgInfoKind  # noqa: F401
 from ._members import InputBuffer, InputScalar, OutputBuffer, OutputScalar  # noqa: F401
 from ._texts import change_texts
+from .._typing import Any
 
 
 class Tuple(tuple):

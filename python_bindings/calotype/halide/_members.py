@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inputs and outputs of generators that are ImageParams, Params and Funcs, also outside of a generator."""
 
-from typing import Any, Optional
 
 from .. import _core, _generator
+from .._typing import Any
 
 
 class InputBuffer(_generator.InputBuffer, _core.ImageParam):
     """A buffer that a generator takes; outside of one an ImageParam."""
 
-    def __init__(self, type: Any, dimensions: Optional[int]) -> None:
+    def __init__(self, type: Any, dimensions: int | None) -> None:
         _generator.InputBuffer.__init__(self, type, dimensions)
         types = self._types if dimensions is not None else None
         _core.ImageParam.__init__(self, *([types[0], dimensions] if types else []))
@@ -26,7 +26,7 @@ class InputScalar(_generator.InputScalar, _core.Param):
 class OutputBuffer(_generator.OutputBuffer, _core.Func):
     """What a generator computes; outside of one a Func."""
 
-    def __init__(self, types: Any, dimensions: Optional[int]) -> None:
+    def __init__(self, types: Any, dimensions: int | None) -> None:
         _generator.OutputBuffer.__init__(self, types, dimensions)
         _init_func(self)
 

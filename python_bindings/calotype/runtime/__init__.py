@@ -5,17 +5,23 @@
     blur(image, result)                     # arrays, by place or by name
 """
 
-import inspect
 import os
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
+from collections import namedtuple
+from collections.abc import Iterable
 
 from . import _runtime
+from .._typing import Any
 
 __all__ = ["Argument", "Kernel", "load"]
 
 
-class Argument(NamedTuple):
+_Argument = namedtuple("_Argument", "name kind type dimensions has_default")
+
+
+class Argument(_Argument):
     """What a pipeline takes in one place."""
+
+    __slots__ = ()
 
     name: str
     kind: str
@@ -30,8 +36,10 @@ class Argument(NamedTuple):
         return f"{self.name}: {self.type}{shape}"
 
 
-def _signature(arguments: Iterable[tuple]) -> inspect.Signature:
+def _signature(arguments: Iterable[tuple]) -> Any:
     """What inspect.signature says of a Kernel or Callable with these arguments."""
+    import inspect  # here: it takes longer than the rest of this package
+
     parameters = []
     for argument in (Argument(*given) for given in arguments):
         name = argument.name.replace("$", "_")
@@ -62,18 +70,18 @@ class Kernel(_runtime.Kernel):
         return self._name
 
     @property
-    def arguments(self) -> List[Argument]:
+    def arguments(self) -> list[Argument]:
         """What it takes, in order: numbers and arrays, then those that it fills."""
         return [Argument(*a) for a in self._arguments()]
 
     @property
-    def __signature__(self) -> inspect.Signature:
+    def __signature__(self) -> Any:
         return _signature(self._arguments())
 
     def __repr__(self) -> str:
         return f"<calotype.runtime.Kernel {self._name}{self._text()}>"
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """The file and the name: what reads the pickle loads the library from there."""
         return type(self), (self._file, self._name)
 
@@ -84,6 +92,6 @@ class Kernel(_runtime.Kernel):
         return self
 
 
-def load(path: Union[str, "os.PathLike[str]"], name: Optional[str] = None) -> Kernel:
+def load(path: str | os.PathLike[str], name: str | None = None) -> Kernel:
     """The pipeline `name` of a shared library; by default the one that the file is named for."""
     return Kernel(os.fspath(path), name or "")
