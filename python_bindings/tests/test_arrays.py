@@ -338,6 +338,37 @@ def test_elements_of_another_type_are_called_by_their_name(wrong, name):
         f.compile_to_callable([image])(wrong, numpy.zeros(3, numpy.float32))
 
 
+@pytest.mark.parametrize("type", [ct.UInt(24), ct.Int(40)], ids=str)
+def test_elements_of_three_or_five_bytes_are_refused(type):
+    """Code would step over them as over those of four or eight."""
+    f = ct.Func("f")
+    f[x] = ct.cast(type, x)
+    for make in (
+        lambda: ct.Buffer(type, [3]),
+        lambda: ct.Buffer.make_scalar(type),
+        lambda: ct.Buffer.make_interleaved(type, 2, 2, 3),
+        lambda: f.realize([3]),
+    ):
+        with pytest.raises(ct.CompileError, match=f"of type {type}, of . bytes, must be of a type of 1, 2, 4 or 8"):
+            make()
+    f.compute_root()
+    g = ct.Func("g")
+    g[x] = ct.i64(f[x]) + f[x + 1]
+    assert list(g.realize([3])) == [1, 3, 5]
+
+
+@pytest.mark.parametrize("type", [ct.UInt(3), ct.Int(7), ct.UInt(12)], ids=str)
+def test_elements_that_do_not_fill_their_bytes(type):
+    b = ct.Buffer(type, [3])
+    b.fill(2)
+    b[1] = 5
+    assert list(b) == [2, 5, 2] and not b.all_equal(2)
+    assert not hasattr(b, "__array_interface__")
+    for view in (memoryview, bytes, numpy.asarray, numpy.from_dlpack, lambda b: b.numpy_view()):
+        with pytest.raises((BufferError, TypeError), match=f"has no (letter|type) for {type}"):
+            view(b)
+
+
 def test_nothing_is_no_array():
     for make in (lambda: ct.Buffer(None), lambda: ct.Buffer(buffer=None)):
         with pytest.raises(TypeError, match=r"^None \(NoneType\) is no array$"):

@@ -272,7 +272,9 @@ bool current_stream_of_torch(PyObject *object, int device, void **stream) {
 }  // namespace
 
 const char *format_of(calotype_type_t t) {
-    if (t.lanes != 1) {
+    const bool has_all_bits = t.bits == 8 || t.bits == 16 || t.bits == 32 || t.bits == 64;
+    const bool is_bool = t.code == calotype_type_uint && t.bits == 1;
+    if (t.lanes != 1 || !(has_all_bits || is_bool)) {
         return nullptr;
     }
     switch (t.code) {

@@ -43,7 +43,11 @@ std::string describe_buffer(const Buffer<> &b) {
 void check_bytes(const std::vector<int> &sizes, const Type &t) {
     user_assert(t.bits() > 0 && t.is_scalar())
         << "elements of a Buffer are of type " << t << ", must be of a type with one lane";
-    int64_t bytes = std::max(t.bytes(), 1);
+    // Of them are the memory that a pipeline has, other libraries' arrays and the loops over elements here.
+    user_assert((t.bytes() & (t.bytes() - 1)) == 0)
+        << "elements of a Buffer are of type " << t << ", of " << t.bytes()
+        << " bytes, must be of a type of 1, 2, 4 or 8";
+    int64_t bytes = t.bytes();
     for (const int size : sizes) {
         user_assert(!__builtin_mul_overflow(bytes, int64_t(size), &bytes))
             << "a Buffer of " << sizes.size() << " dimensions has more elements of " << t
@@ -146,7 +150,10 @@ void bind_constructors(PythonClass<Buffer<>> &c) {
                     "reverse_axes: bool = True) -> None"))
         .def_static(
             "make_scalar",
-            [](TypeArg t, const std::string &name) { return Buffer<>::make_scalar(t.get(), name); },
+            [](TypeArg t, const std::string &name) {
+                check_sizes({}, t.get());
+                return Buffer<>::make_scalar(t.get(), name);
+            },
             "type"_a, "name"_a = "")
         .def_static(
             "make_interleaved",

@@ -128,7 +128,7 @@ nb::object to_dlpack(const Buffer<> &b, nb::object stream, TwoInts max_version, 
     if (!problem.empty()) {
         refuse(problem);
     }
-    if (b.type().is_handle()) {
+    if (b.type().is_handle() || !(b.type().is_bfloat() || format_of(b.type()))) {
         refuse("DLPack has no type for " + to_string(b.type()));
     }
     if (is_read_only(b) && !versioned && !must_copy) {
@@ -148,7 +148,7 @@ nb::object to_dlpack(const Buffer<> &b, nb::object stream, TwoInts max_version, 
 // "<f4"
 std::string typestr(const Type &t) {
     const char kind = t.is_bool() ? 'b' : t.is_float() ? 'f' : t.is_int() ? 'i' : 'u';
-    if (t.is_bfloat() || t.is_handle()) {
+    if (t.is_handle() || !format_of(t)) {
         throw nb::attribute_error(("the array interface has no type for " + to_string(t)).c_str());
     }
     return (t.bytes() == 1 ? "|" : "<") + std::string(1, kind) + std::to_string(t.bytes());

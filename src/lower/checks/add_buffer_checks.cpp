@@ -118,6 +118,15 @@ Interval before_reads(const Interval &range) {
     return {bounds(range.min).min, bounds(range.max).max};
 }
 
+// Code steps over elements by powers of two: those of uint24 would lie at every fourth byte of a buffer
+// whose owner has made them of three.
+void check_element_size(const ArgumentBuffer &b) {
+    const int bytes = b.type.bytes();
+    user_assert((bytes & (bytes - 1)) == 0)
+        << b.role << " has elements of type " << b.type << ", of " << bytes
+        << " bytes, must be of a type of 1, 2, 4 or 8";
+}
+
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
     std::set<std::string> names;
@@ -155,6 +164,7 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
                               aligned_bounds(f)});
         }
     }
+    std::for_each(result.begin(), result.end(), check_element_size);
     return result;
 }
 

@@ -17,6 +17,23 @@ Func two_dimensional(const std::string &name) {
     return f;
 }
 
+TEST(Funcs, elements_that_no_buffer_has) {
+    ImageParam image(UInt(24), 1, "of_three_bytes");
+    Func reads("reads_three"), writes("writes_five"), between("between");
+    reads(x) = cast<int>(image(x));
+    EXPECT_COMPILE_ERROR(
+        reads.compile_jit(),
+        "input buffer of_three_bytes has elements of type uint24, of 3 bytes, must "
+        "be of a type of 1, 2, 4 or 8");
+    between(x) = cast(Int(40), x);
+    writes(x) = between(x) + 1;
+    between.compute_root();
+    EXPECT_COMPILE_ERROR(
+        writes.compile_jit(),
+        "output buffer writes_five has elements of type int40, of 5 bytes, must be "
+        "of a type of 1, 2, 4 or 8");
+}
+
 TEST(Funcs, bounds) {
     Func f = two_dimensional("bounded");
     EXPECT_COMPILE_ERROR(f.bound(u, 0, 10),
