@@ -4,6 +4,7 @@
 from . import _core, _extern, _generator, _notebook, _progress
 from ._core import *  # noqa: F403
 from ._core import BoundaryConditions, Func, RVar, Var, _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
+from ._errors import CallError
 from ._extern import *  # noqa: F403
 from ._generator import *  # noqa: F403
 from ._notebook import Report, compile_stats, kernel_cache_stats  # noqa: F401
@@ -13,19 +14,25 @@ from ._progress import *  # noqa: F403
 _notebook.install()
 
 
+def _split(names: str) -> list[str]:
+    if not isinstance(names, str):
+        raise CallError(f"the names are {names!r} ({type(names).__name__}), must be a str")
+    return names.split()
+
+
 def vars(names: str) -> tuple:
     """Vars of these names, which are separated by spaces: x, y = vars("x y")."""
-    return tuple(Var(name) for name in names.split())
+    return tuple(Var(name) for name in _split(names))
 
 
 def rvars(names: str) -> tuple:
     """RVars of these names, which are separated by spaces."""
-    return tuple(RVar(name) for name in names.split())
+    return tuple(RVar(name) for name in _split(names))
 
 
 def funcs(names: str) -> tuple:
     """Funcs of these names, which are separated by spaces."""
-    return tuple(Func(name) for name in names.split())
+    return tuple(Func(name) for name in _split(names))
 
 
 # Without RuntimeError: after `from calotype import *` that is still Python's, of which ours is one.

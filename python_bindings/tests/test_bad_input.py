@@ -369,7 +369,7 @@ def test_extern_functions_that_are_none():
     f = ct.Func("f")
     f[x] = ct.extern_call("called", ct.Int(32), [x])
     p = ct.Pipeline(f)
-    for none in (2**70, 0, None, "text", 3.5, print, ctypes.c_void_p(None), ctypes.c_int(3)):
+    for none in (2**70, 0, 3, None, "text", 3.5, print, ctypes.c_void_p(None), ctypes.c_int(3)):
         with pytest.raises(ct.CompileError, match="extern function called is .*, must be an ExternFunction"):
             p.set_jit_externs({"called": none})
     with pytest.raises(ct.CompileError, match="3 .int. is no name of an extern function"):

@@ -144,6 +144,12 @@ def test_slow_modules_are_imported_where_they_are_used():
     assert run(code).stdout == "[]\n"
 
 
+def test_names_of_several_are_a_str():
+    for make in (ct.vars, ct.rvars, ct.funcs):
+        with pytest.raises(ct.CallError, match=r"the names are \['x', 'y'\] \(list\), must be a str"):
+            make(["x", "y"])
+
+
 def test_annotations_can_be_asked_for():
     import typing
 
@@ -213,6 +219,21 @@ def test_types_and_targets_are_pickled():
             assert again == value and again is not value
     with pytest.raises(TypeError, match="cannot pickle '.*Func' object"):
         pickle.dumps(ct.Func())
+
+
+def test_what_stands_for_a_name_is_pickled():
+    chosen = ct.AutoschedulerParams("Mullapudi2016", {"parallelism": 8})
+    f = ct.Func("f")
+    f[ct.Var("outer")] = 1
+    for again in (lambda v: pickle.loads(pickle.dumps(v)), copy.copy, copy.deepcopy):
+        for var in (ct.Var("outer"), ct._, ct._3, ct.Var.outermost()):
+            assert again(var).same_as(var) and again(var).name() == var.name()
+        same = again(chosen)
+        assert (same.name, same.extra) == (chosen.name, chosen.extra) and str(same) == str(chosen)
+        context = again(ct.GeneratorContext(ct.Target("host-no_asserts"), chosen))
+        assert str(context.target()) == str(ct.Target("host-no_asserts"))
+        assert context.autoscheduler_params().name == "Mullapudi2016"
+    f.vectorize(pickle.loads(pickle.dumps(ct.Var("outer"))), 4)
 
 
 def test_buffers_are_pickled():

@@ -44,6 +44,8 @@ void bind_var(PythonModule &m) {
         .def_static("implicit", &Var::implicit, "index"_a)
         .def_static("outermost", &Var::outermost)
         .def("__str__", &Var::name)
+        .def("__getstate__", &Var::name)
+        .def("__setstate__", [](Var &v, const std::string &name) { new (&v) Var(name); })
         .def("__repr__", [](const Var &v) { return "<calotype.Var '" + v.name() + "'>"; });
     add_operators(c);
     m.attr("_") = Var("_");

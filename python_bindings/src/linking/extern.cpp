@@ -71,7 +71,8 @@ void *address_of(const std::string &name, nb::handle h) {
     }
     void *address = PyLong_Check(function.ptr()) ? PyLong_AsVoidPtr(function.ptr()) : nullptr;
     PyErr_Clear();
-    call_assert(address)
+    constexpr uintptr_t first_page = 4096;  // where no function is
+    call_assert(uintptr_t(address) >= first_page)
         << "extern function " << name << " is " << describe(h)
         << ", must be an ExternFunction, a function of ctypes, an address, a Func or a Pipeline";
     return address;

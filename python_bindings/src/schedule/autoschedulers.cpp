@@ -64,6 +64,13 @@ void bind_autoschedulers(PythonModule &m) {
             [](AutoschedulerParams &p, nb::dict extra) { p.extra = to_texts(extra); })
         .def("to_string", &AutoschedulerParams::to_string)
         .def("__str__", &AutoschedulerParams::to_string)
+        .def("__getstate__",
+             [](const AutoschedulerParams &p) { return std::make_pair(p.name, p.extra); })
+        .def("__setstate__",
+             [](AutoschedulerParams &p,
+                const std::pair<std::string, std::map<std::string, std::string>> &state) {
+                 new (&p) AutoschedulerParams(state.first, state.second);
+             })
         .def("__repr__", [](const AutoschedulerParams &p) {
             return "<calotype.AutoschedulerParams " + p.to_string() + ">";
         });
@@ -72,8 +79,12 @@ void bind_autoschedulers(PythonModule &m) {
         .def_ro("target", &AutoSchedulerResults::target)
         .def_ro("autoscheduler_params", &AutoSchedulerResults::autoscheduler_params)
         .def_ro("schedule_source", &AutoSchedulerResults::schedule_source)
-        .def_prop_ro("featurization", [](const AutoSchedulerResults &r) {
-            return nb::bytes(r.featurization.data(), r.featurization.size());
+        .def_prop_ro("featurization",
+                     [](const AutoSchedulerResults &r) {
+                         return nb::bytes(r.featurization.data(), r.featurization.size());
+                     })
+        .def("__repr__", [](const AutoSchedulerResults &r) {
+            return "<calotype.AutoSchedulerResults of " + r.autoscheduler_params.name + ">";
         });
     auto pipeline = PythonClass<Pipeline>::in(m, "Pipeline");
     pipeline.def("apply_autoscheduler", &Pipeline::apply_autoscheduler, "target"_a,
