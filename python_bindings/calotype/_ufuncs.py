@@ -92,6 +92,11 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
     return _core.select(*(v for pair in zip(condlist, choicelist) for v in pair), default)
 
 
+def of_element(name: str, *operands: Any) -> Any:
+    """What numpy's function of this name makes of an element of an array of expressions."""
+    return _functions[name](*operands)
+
+
 # Those of numpy's functions that are no ufuncs and whose own bodies cannot work on expressions.
 _other_functions: dict[str, Callable[..., Any]] = {
     "around": _core.round,

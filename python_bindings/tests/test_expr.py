@@ -265,6 +265,21 @@ def test_functions_of_numpy():
             getattr(numpy, name)(*[x] * getattr(numpy, name).nin)
 
 
+def test_functions_of_numpy_of_arrays_of_expressions():
+    """numpy asks the elements of such an array for a method of the function's name."""
+    numpy = pytest.importorskip("numpy")
+    x = ct.Var("x")
+    several = numpy.arange(1, 4) * x
+    names = "arccos arccosh arcsin arcsinh arctan arctanh cos cosh deg2rad degrees exp fabs log rad2deg radians rint"
+    for name in (names + " sin sinh sqrt tan tanh floor ceil absolute").split():
+        function = getattr(numpy, name)
+        assert [str(e) for e in function(several)] == [str(function(e)) for e in several], name
+    for values in (several, numpy.array([x, ct.RDom([(0, 3)]).x, ct.f32(x), ct.Param(ct.Float(32), "p")])):
+        assert [str(e) for e in numpy.sqrt(values)] == [str(ct.sqrt(e)) for e in values]
+        for binary in (numpy.hypot, numpy.arctan2):
+            assert [str(e) for e in binary(values, 2.0)] == [str(binary(e, 2.0)) for e in values]
+
+
 def test_functions_of_numpy_that_choose():
     numpy = pytest.importorskip("numpy")
     x, y = ct.vars("x y")

@@ -188,6 +188,19 @@ void define_numpy() {
                return nb::module_::import_("calotype._ufuncs")
                    .attr("apply_function")(function, args, options);
            });
+    // Of the elements of an array of expressions numpy calls methods with the names of its functions.
+    for (const char *name :
+         {"arccos",  "arccosh", "arcsin",  "arcsinh", "arctan", "arctan2", "arctanh", "cos",
+          "cosh",    "deg2rad", "degrees", "exp",     "fabs",   "hypot",   "log",     "rad2deg",
+          "radians", "rint",    "sin",     "sinh",    "sqrt",   "tan",     "tanh"}) {
+        const std::string doc = std::string("numpy.") + name + "() of this, for arrays of numpy.";
+        (*made)[name] = nb::cpp_function(
+            [name](nb::handle x, nb::args others) {
+                return nb::module_::import_("calotype._ufuncs")
+                    .attr("of_element")(name, x, *others);
+            },
+            nb::is_method(), nb::name(name), doc.c_str());
+    }
 }
 
 }  // namespace
