@@ -14,7 +14,8 @@ namespace calotype::internal {
 /// The Variable that stands for the old value of the element.
 constexpr const char *old_value = ".old";
 
-/// The load of f[i] in the value stored to f[i]; undefined if there is none.
+/// The load of f[i] in the value stored to f[i]; undefined if that does not read f[i]. It is an
+/// internal error if it may do so in another form: others' updates would be lost.
 Expr replaced_value(const Store *op);
 
 /// For a value that combines a and b: x if one of them is f[i] and the other, x, does not read f.

@@ -58,9 +58,9 @@ void FunctionEmitter::emit_node(const Atomic *op) {
 // False where a plain store will do: the value does not depend on what is stored there, or it is
 // memory of this thread alone, which the instructions of a GPU do not take.
 bool FunctionEmitter::emit_atomic_store(const Store *op) {
-    const Expr replaced = replaced_value(op);
     const Value *memory = llvm::getUnderlyingObject(host_pointer(op->name));
-    if (!replaced.defined() || llvm::isa<llvm::AllocaInst>(memory)) {
+    const Expr replaced = llvm::isa<llvm::AllocaInst>(memory) ? Expr() : replaced_value(op);
+    if (!replaced.defined()) {
         return false;
     }
     Type t = op->value.type().element_of();

@@ -39,9 +39,9 @@ void DeviceWriter::emit_node(const Atomic *op) {
 
 // False if the value does not depend on what is stored there: then a plain store will do.
 bool DeviceWriter::atomic_store(const Store *op) {
-    const Expr replaced = replaced_value(op);
     const Buffer &b = buffer(op->name);
-    if (!replaced.defined() || b.space == Word::own) {
+    const Expr replaced = b.space == Word::own ? Expr() : replaced_value(op);
+    if (!replaced.defined()) {
         return false;
     }
     Type t = op->value.type().element_of();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/nvptx/device_module.h"
+#include "harness/expect_error.h"
 
 namespace calotype::internal {
 
@@ -641,6 +642,13 @@ TEST(Ptx, AtomicsAreSuchWhateverTheNameOfTheMemory) {
         atomic f { shared[t % 4] = shared[t % 4] + 1 }
         out[t] = shared[t % 4])";
     EXPECT_EQ(count(checked_ptx(kernel(body, {output("out", Int(32))})), "atom.shared.add.u32"), 1);
+}
+
+TEST(Ptx, AtomicsThatReadTheElementInAnotherFormAreRefused) {
+    const char *body =
+        "atomic f { f[ramp(0, 1, 4)] = concat(f[ramp(0, 1, 2)], f[ramp(2, 1, 2)]) + broadcast(1, 4) }";
+    EXPECT_INTERNAL_ERROR_CONTAINING(ptx_of(kernel(body, {output("f", Int(32))})),
+                                     "the atomic update of f at ramp(0, 1, 4) may read");
 }
 
 TEST(Ptx, AtomicsOnMemoryOfTheThreadArePlain) {

@@ -250,6 +250,16 @@ private:
     std::set<std::string> names_;
 };
 
+/// Stores that read nothing of their storage need not be atomic. Once several Funcs are one allocation, back ends could
+/// not tell that.
+class DropAtomics : public StmtMutator {
+    using Mutator::visit;
+    Stmt visit(const Atomic *op) override {
+        const Store *store = op->body.as<Store>();
+        return store && !uses_buffer(store->value, store->name) ? op->body : Stmt(op);
+    }
+};
+
 /// A place in shared memory that one storage after the other has.
 struct Slot {
     std::vector<const Storage *> users;  ///< in the order of their lives
@@ -326,7 +336,7 @@ Stmt packed(KernelNest nest, const std::vector<Slot> &slots, bool apart, LowerCo
 
 Stmt pack_kernel(const For *op, LowerContext &ctx) {
     KernelNest nest = match_kernel(op);
-    nest.body = NameStorage(ctx).mutate(nest.body);
+    nest.body = NameStorage(ctx).mutate(DropAtomics().mutate(nest.body));
     LiveRanges live(nest, ctx);
     if (live.storage.empty()) {
         return op;
