@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random pipelines under random GPU schedules give what a plain evaluator gives.
-// Which seeds run pipelines/random/random_seeds.h says. With CT_TEST_PTX=<folder> they are not run: their kernels for CUDA
-// go there, made for CT_JIT_TARGET if that has CUDA.
+// Random programs under random GPU schedules give what plain evaluators give. Which seeds run
+// pipelines/random/random_seeds.h says. With CT_TEST_PTX=<folder> they are not run: their kernels for CUDA go there, made
+// for CT_JIT_TARGET if that has CUDA.
+#include <pthread.h>
+
 #include <cstdlib>
+#include <iostream>
 
 #include "gpu.h"
 #include "gpu_pipelines/random/random_case.h"
+#include "pipelines/random/fault_report.h"
 #include "pipelines/random/random_seeds.h"
 
 namespace calotype::test {
@@ -17,102 +21,173 @@ Target target() {
     return t.has_feature(Target::OpenCL) && host_supports_target_device(doubles) ? doubles : t;
 }
 
-void run_case(RandomCase &c) {
-    std::vector<Buffer<void>> outputs = c.outputs(target());
-    c.set_inputs(outputs, target());
-    c.pipeline().realize(Realization(outputs), target());
-    for (Buffer<void> &b : outputs) {
-        b.copy_to_host();
-    }
-    EXPECT_EQ(c.difference(outputs), "");
-}
+/// The program, what runs it, and what that gave that it should not; empty if nothing.
+struct Case {
+    std::string text;
+    Pipeline pipeline;
+    std::function<std::string()> run;
+};
 
-void compile_case(RandomCase &c, uint64_t seed, const std::string &folder) {
-    const std::string name = "seed" + std::to_string(seed), file = folder + "/" + name;
+void compile(Pipeline &pipeline, const std::string &name, const std::string &folder) {
     const Target jit = get_jit_target_from_environment();
     const Target cuda =
         (jit.has_feature(Target::CUDA) ? jit : Target("x86-64-linux-cuda-cuda_capability_90"))
             .with_feature(Target::NoRuntime);
-    Pipeline p = c.pipeline();
-    p.compile_to({{OutputFileType::ptx, file + ".ptx"}}, p.infer_arguments(), name, cuda);
+    const std::string file = folder + "/" + name;
+    const std::vector<Argument> args = pipeline.infer_arguments();
+    pipeline.compile_to({{OutputFileType::ptx, file + ".ptx"}}, args, name, cuda);
     if (seed_looked_at()) {
-        p.compile_to(
+        pipeline.compile_to(
             {{OutputFileType::device_code, file + ".cl"}, {OutputFileType::stmt, file + ".stmt"}},
-            p.infer_arguments(), name, target());
+            args, name, target());
     }
 }
 
-void say_refused(uint64_t seed, const std::exception &e) {
-    if (seed_looked_at() || seeds_searched()) {
-        std::printf("seed %d: %s\n", int(seed), e.what());
-    }
+/// Of what was asked for, or of what the device has.
+bool is_of_the_schedule(const RuntimeError &e) {
+    const std::string text = e.what();
+    return text.find("fold") != std::string::npos || text.find("threads") != std::string::npos ||
+           text.find("shared memory") != std::string::npos;
 }
 
-void say_features(uint64_t seed, const Features &features) {
-    if (seed_looked_at() || seeds_searched()) {
-        std::printf("seed %d has", int(seed));
-        for (const std::string &f : features) {
-            std::printf(" %s", f.c_str());
-        }
-        std::printf("\n");
+/// Whether the schedule drawn was legal.
+bool run(Case &c, const std::string &name) {
+    if (seed_looked_at()) {
+        std::cout << c.text << std::flush;
     }
-}
-
-/// Whether what was drawn is legal.
-bool run(uint64_t seed, Features &features) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
     try {
-        RandomCase c(seed, directives_left_out().value_or(std::set<int>()));
-        SCOPED_TRACE(c.text());
-        if (seed_looked_at()) {
-            std::printf("%s", c.text().c_str());
+        if (const char *folder = std::getenv("CT_TEST_PTX")) {
+            compile(c.pipeline, name, folder);
+        } else {
+            const FaultReport report(name + " faults in\n" + c.text);
+            EXPECT_EQ(c.run(), "") << name << "\n" << c.text;
         }
-        const char *folder = std::getenv("CT_TEST_PTX");
-        folder ? compile_case(c, seed, folder) : run_case(c);
-        features.insert(c.features.begin(), c.features.end());
-        say_features(seed, c.features);
         return true;
     } catch (const CompileError &e) {
-        say_refused(seed, e);
+        return refused(e);
     } catch (const RuntimeError &e) {
-        say_refused(seed, e);
+        if (!is_of_the_schedule(e)) {
+            ADD_FAILURE() << name << ": " << e.what() << "\n" << c.text;
+        }
+        return refused(e);
     } catch (const std::exception &e) {
-        ADD_FAILURE() << e.what();
+        ADD_FAILURE() << name << ": " << e.what() << "\n" << c.text;
     }
-    return false;
+    return true;
 }
 
-void search(const SeedRange &range, Features &features) {
-    uint64_t compared = 0;
-    for (uint64_t seed = range.first; seed < range.first + range.count; seed++) {
-        std::fprintf(stderr, "%llu\n", (unsigned long long)seed);
-        compared += run(seed, features) ? 1 : 0;
-    }
-    std::printf("%d of %d were legal\n", int(compared), int(range.count));
-    for (const std::string &f : all_gpu_features()) {
-        if (!features.count(f)) {
-            std::printf("never: %s\n", f.c_str());
+/// Of threads to come: PoCL keeps on a stack what all threads of a block have.
+void set_stack_size(size_t bytes) {
+    pthread_attr_t attributes;
+    pthread_getattr_default_np(&attributes);
+    pthread_attr_setstacksize(&attributes, bytes);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+class RandomGpuSchedules : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!std::getenv("CT_TEST_PTX")) {
+            // A processor takes long to optimize kernels.
+            set_stack_size(size_t(256) << 20);
+            setenv("CT_OCL_BUILD_OPTIONS", "-cl-opt-disable", 0);
+            REQUIRE_GPU();
         }
     }
+};
+
+/// With its choice and with another.
+std::string run_twice(RandomCase &c) {
+    Pipeline pipeline = c.pipeline();
+    std::string difference;
+    for (const int other : {0, 3}) {
+        c.set_choice((c.p.choice + 1 + other) % 4 - 1);
+        std::vector<Buffer<void>> outputs = c.outputs(target());
+        c.set_inputs(outputs, target());
+        pipeline.realize(Realization(outputs), target());
+        for (Buffer<void> &b : outputs) {
+            b.copy_to_host();
+        }
+        difference = difference.empty() ? c.difference(outputs) : difference;
+    }
+    return difference;
 }
 
-TEST(RandomGpuSchedules, change_no_result) {
-    if (!std::getenv("CT_TEST_PTX")) {
-        REQUIRE_GPU();
+Features drawn_for_reductions(const ReductionProgram &p, ReductionFuncs &funcs, uint64_t seed,
+                              Directives &directives) {
+    GpuProgram program = gpu_program(p, funcs);
+    return random_gpu_schedule(program, seed * 77 + 5, directives);
+}
+
+TEST(RandomGpuFeatures, are_all_drawn) {
+    Features drawn;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        const ReductionProgram p(seed);
+        ReductionFuncs funcs(p);
+        Directives directives;
+        drawn.merge(drawn_for_reductions(p, funcs, seed, directives));
+        drawn.merge(RandomCase(seed).features);
     }
-    Features features;
-    if (const std::optional<uint64_t> seed = seed_looked_at()) {
-        EXPECT_TRUE(run(*seed, features));
-        return;
+    for (const std::string &feature : all_gpu_features()) {
+        EXPECT_TRUE(drawn.count(feature)) << feature;
     }
-    if (const std::optional<SeedRange> range = seeds_searched()) {
-        search(*range, features);
-        return;
+    for (const std::string &feature : drawn) {
+        EXPECT_TRUE(all_gpu_features().count(feature)) << feature;
     }
-    for (const uint64_t seed : {12, 23, 24, 28, 45, 69, 95, 400, 503, 610, 672, 226336}) {
-        EXPECT_TRUE(run(seed, features)) << "seed " << seed;
-    }
-    EXPECT_EQ(features, all_gpu_features());
+}
+
+TEST_F(RandomGpuSchedules, of_stencils_change_no_result) {
+    compare_seeds(12, [&](uint64_t seed, const std::set<int> &skipped, bool keeps_places) {
+        RandomCase c(seed, skipped, keeps_places);
+        Case some = {c.text(), c.pipeline(), [&] {
+                         return run_twice(c);
+                     }};
+        return run(some, "stencil" + std::to_string(seed));
+    });
+}
+
+TEST_F(RandomGpuSchedules, of_reductions_change_no_result) {
+    compare_seeds(10, [&](uint64_t seed, const std::set<int> &skipped, bool keeps_places) {
+        const ReductionProgram p(seed);
+        ReductionFuncs funcs(p);
+        Directives directives;
+        directives.skipped = skipped;
+        directives.keeps_places = keeps_places;
+        drawn_for_reductions(p, funcs, seed, directives);
+        Pipeline pipeline(funcs.stages.back().func);
+        Case some = {funcs.text() + directives.text(), pipeline, [&] {
+                         std::string difference;
+                         for (const ReductionProgram::Inputs &inputs : p.runs) {
+                             difference += run_reductions(p, funcs, pipeline, inputs, seed % 2 == 0,
+                                                          target());
+                         }
+                         return difference;
+                     }};
+        return run(some, "reduction" + std::to_string(seed));
+    });
+}
+
+TEST_F(RandomGpuSchedules, of_updates_where_what_they_write_says_change_no_result) {
+    compare_seeds(4, [&](uint64_t seed, const std::set<int> &skipped, bool keeps_places) {
+        const RandomUpdates p(seed);
+        BuiltUpdates built(p);
+        Directives directives;
+        directives.skipped = skipped;
+        directives.keeps_places = keeps_places;
+        GpuProgram program = gpu_program(p, built);
+        random_gpu_schedule(program, seed * 31 + 7, directives);
+        Pipeline pipeline(built.output);
+        Case some = {text(built, directives), pipeline, [&] {
+                         std::vector<Buffer<void>> outputs = outputs_of(p);
+                         Pipeline(built.output).realize(Realization(outputs), gpu_target());
+                         for (Buffer<void> &b : outputs) {
+                             b.copy_to_host();
+                         }
+                         return difference(p, outputs);
+                     }};
+        return run(some, "update" + std::to_string(seed));
+    });
 }
 
 }  // namespace

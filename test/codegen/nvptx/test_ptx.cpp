@@ -645,8 +645,8 @@ TEST(Ptx, AtomicsAreSuchWhateverTheNameOfTheMemory) {
 }
 
 TEST(Ptx, AtomicsThatReadTheElementInAnotherFormAreRefused) {
-    const char *body =
-        "atomic f { f[ramp(0, 1, 4)] = concat(f[ramp(0, 1, 2)], f[ramp(2, 1, 2)]) + broadcast(1, 4) }";
+    const char *body = "atomic f { f[ramp(0, 1, 4)] = concat(f[ramp(0, 1, 2)], f[ramp(2, 1, 2)]) + "
+                       "broadcast(1, 4) }";
     EXPECT_INTERNAL_ERROR_CONTAINING(ptx_of(kernel(body, {output("f", Int(32))})),
                                      "the atomic update of f at ramp(0, 1, 4) may read");
 }

@@ -9,8 +9,7 @@ set(folder "${CMAKE_CURRENT_BINARY_DIR}/schedules")
 file(MAKE_DIRECTORY "${folder}")
 # Those that devices of both APIs can launch, and whose outputs are as large as their schedules ask.
 set(seeds
-    1 2 8 15 21 24 25 26 28 30 33 38 39 40 43 45 46 48 49 53 57 58 62 64 68 69 71 73
-    77 81 83 84 85 89 93 95 97 99 101 103 2042)
+    0 2 4 6 8 12 18 20 22 24 26 28 30 34 36 38 40 42 44 46 50 52 54 56 60)
 set(objects "")
 foreach(seed ${seeds})
     list(APPEND objects "${folder}/random_${seed}_cuda.o" "${folder}/random_${seed}_opencl.o")

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A random GPU schedule for a wide RandomPipeline: every stage mapped to a kernel or into one.
+// A random GPU schedule for a random program: every stage mapped to a kernel or into one.
 #pragma once
 
-#include "gpu_pipelines/random/stage_loops.h"
+#include "gpu_pipelines/random/draw.h"
 
 namespace calotype::test {
 
-/// Schedule the Funcs of `built`; what was drawn is added to `features`. Not every schedule drawn
-/// is legal: CompileErrors are for the caller to catch.
-void random_gpu_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
-                         Directives &directives, Features &features);
+/// Gives what features were drawn; Funcs that it makes become the program's. Not every schedule drawn is legal: that is
+/// seen when it is compiled, or when it asks for more than a device has.
+Features random_gpu_schedule(GpuProgram &program, uint64_t seed, Directives &directives);
 
 }  // namespace calotype::test

@@ -3,10 +3,12 @@
 
 namespace calotype::test {
 
-RandomCase::RandomCase(uint64_t seed, const std::set<int> &skipped)
-    : RandomRun(wide_random_pipeline(seed)) {
+RandomCase::RandomCase(uint64_t seed, const std::set<int> &skipped, bool keeps_places)
+    : RandomRun(seed % 2 == 0 ? wide_random_pipeline(seed) : full_random_pipeline(seed)) {
     directives.skipped = skipped;
-    random_gpu_schedule(p, built, seed * 31 + 7, directives, features);
+    directives.keeps_places = keeps_places;
+    GpuProgram program = gpu_program(p, built);
+    features = random_gpu_schedule(program, seed * 31 + 7, directives);
 }
 
 }  // namespace calotype::test

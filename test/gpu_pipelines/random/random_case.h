@@ -2,17 +2,15 @@
 // A random pipeline under a random GPU schedule, with its inputs and what it is to give.
 #pragma once
 
-#include <set>
-
 #include "gpu_pipelines/random/gpu_schedule.h"
 #include "pipelines/random/random_run.h"
 
 namespace calotype::test {
 
 struct RandomCase : RandomRun {
-    /// Directives of such numbers are left out. What is drawn cannot always be scheduled: then a
-    /// CompileError comes out of here.
-    explicit RandomCase(uint64_t seed, const std::set<int> &skipped = {});
+    /// Directives of such numbers are left out.
+    explicit RandomCase(uint64_t seed, const std::set<int> &skipped = {},
+                        bool keeps_places = false);
 
     Features features;
 };

@@ -86,8 +86,8 @@ void compare_seeds(uint64_t seeds, const RunSeed &run) {
 }
 
 bool refused(const std::exception &e) {
-    if (seed_looked_at()) {
-        std::cout << e.what() << "\n";
+    if (seed_looked_at() || seeds_searched()) {
+        std::cout << "refused: " << e.what() << "\n";
     }
     return false;
 }

@@ -29,7 +29,7 @@ using RunSeed = std::function<bool(uint64_t seed, const std::set<int> &skipped, 
 /// Each seed as it is drawn, or else without some of its directives, until that is legal; for two thirds it is to be.
 void compare_seeds(uint64_t seeds, const RunSeed &run);
 
-/// False; says why where one seed is looked at.
+/// False; says why where seeds are looked at.
 bool refused(const std::exception &e);
 
 }  // namespace calotype::test

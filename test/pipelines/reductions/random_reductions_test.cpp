@@ -3,48 +3,16 @@
 // for. To look at seeds, as random/random_seeds.h says, with --gtest_filter='RandomReductions*'.
 #include <gtest/gtest.h>
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <cstring>
 #include <iostream>
 #include <string>
 
 #include "pipelines/guarded_malloc.h"
+#include "pipelines/random/fault_report.h"
 #include "pipelines/random/random_seeds.h"
 #include "reduction_schedule.h"
 
 namespace calotype::test {
 namespace {
-
-/// While it is alive, a read where nothing may be read says what was run.
-class FaultReport {
-public:
-    explicit FaultReport(std::string text) {
-        text_ = std::move(text);
-        struct sigaction action = {};
-        action.sa_handler = report;
-        action.sa_flags = int(SA_RESETHAND);
-        sigaction(SIGSEGV, &action, &before_segv_);
-        sigaction(SIGFPE, &action, &before_fpe_);
-    }
-    ~FaultReport() {
-        sigaction(SIGSEGV, &before_segv_, nullptr);
-        sigaction(SIGFPE, &before_fpe_, nullptr);
-    }
-    FaultReport(const FaultReport &) = delete;
-    FaultReport &operator=(const FaultReport &) = delete;
-
-private:
-    static void report(int signal) {
-        const bool written = write(STDERR_FILENO, text_.data(), text_.size()) > 0;
-        raise(written ? signal : SIGABRT);
-    }
-
-    static std::string text_;
-    struct sigaction before_segv_ = {}, before_fpe_ = {};
-};
-std::string FaultReport::text_;
 
 /// Of a fold that was asked for, or bounds that were.
 bool is_of_the_schedule(const RuntimeError &e) {

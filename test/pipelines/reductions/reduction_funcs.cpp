@@ -294,8 +294,8 @@ void for_each_element(const Buffer<void> &b,
 class Run {
 public:
     Run(const ReductionProgram &p, ReductionFuncs &funcs, Pipeline &pipeline,
-        const ReductionProgram::Inputs &inputs, bool at_end)
-        : p_(p), b_(funcs), pipeline_(pipeline), inputs_(inputs), at_end_(at_end) {
+        const ReductionProgram::Inputs &inputs, bool at_end, const Target &target)
+        : p_(p), b_(funcs), pipeline_(pipeline), inputs_(inputs), at_end_(at_end), target_(target) {
     }
 
     std::string run() {
@@ -304,8 +304,7 @@ public:
         }
         b_.min.set(inputs_.mins[0]);
         b_.extent.set(inputs_.extents[0]);
-        const Target target = get_jit_target_from_environment();
-        ask(target);
+        ask();
         std::vector<Buffer<void>> outputs;
         for (const Buffer<void> &b : asked_outputs_) {
             memory_.emplace_back(b, at_end_);
@@ -314,7 +313,10 @@ public:
         for (size_t i = 0; i < b_.images.size(); i++) {
             fill(b_.images[i]);
         }
-        pipeline_.realize(Realization(outputs), target);
+        pipeline_.realize(Realization(outputs), target_);
+        for (Buffer<void> &b : outputs) {
+            b.copy_to_host();
+        }
         const bool is_empty = std::any_of(inputs_.extents.begin(), inputs_.extents.end(),
                                           [](int n) { return n == 0; });
         return is_empty ? "" : compare(outputs);
@@ -322,7 +324,7 @@ public:
 
 private:
     /// How large inputs and outputs must be.
-    void ask(const Target &target) {
+    void ask() {
         for (size_t i = 0; i < b_.images.size(); i++) {
             b_.images[i].reset();
             if (p_.images[i].is_sized) {
@@ -334,7 +336,7 @@ private:
             asked_outputs_.emplace_back(t, nullptr, inputs_.extents);
             asked_outputs_.back().set_min(inputs_.mins);
         }
-        pipeline_.infer_input_bounds(Realization(asked_outputs_), target);
+        pipeline_.infer_input_bounds(Realization(asked_outputs_), target_);
     }
 
     void fill(ImageParam &image) {
@@ -346,6 +348,7 @@ private:
         Buffer<void> b = memory_.back().image();
         for_each_element(
             b, [&](const std::vector<int> &at) { set_element(b, at, pixel_value(b.type(), at)); });
+        b.set_host_dirty();
         image.set(b);
     }
 
@@ -375,6 +378,7 @@ private:
     Pipeline &pipeline_;
     const ReductionProgram::Inputs &inputs_;
     const bool at_end_;
+    const Target target_;
     std::vector<Buffer<void>> asked_outputs_;
     std::vector<GuardedImage> memory_;
 };
@@ -411,8 +415,9 @@ std::string ReductionFuncs::text() const {
 }
 
 std::string run_reductions(const ReductionProgram &p, ReductionFuncs &funcs, Pipeline &pipeline,
-                           const ReductionProgram::Inputs &inputs, bool at_end) {
-    return Run(p, funcs, pipeline, inputs, at_end).run();
+                           const ReductionProgram::Inputs &inputs, bool at_end,
+                           const Target &target) {
+    return Run(p, funcs, pipeline, inputs, at_end, target).run();
 }
 
 }  // namespace calotype::test

@@ -31,6 +31,7 @@ struct ReductionFuncs {
 
 /// What of the pipeline's results differs from the evaluator's, or is not as it should be otherwise; empty if nothing.
 std::string run_reductions(const ReductionProgram &p, ReductionFuncs &funcs, Pipeline &pipeline,
-                           const ReductionProgram::Inputs &inputs, bool at_end);
+                           const ReductionProgram::Inputs &inputs, bool at_end,
+                           const Target &target = get_jit_target_from_environment());
 
 }  // namespace calotype::test

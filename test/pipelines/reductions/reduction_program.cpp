@@ -2,6 +2,7 @@
 #include "reduction_program.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace calotype::test {
 
@@ -379,6 +380,23 @@ ReductionProgram::Inputs draw_inputs(Dice &dice, int dimensions) {
 }
 
 }  // namespace
+
+bool uses(const ReductionStage &s, size_t stage, ReductionTerm::Kind kind, int number) {
+    const std::function<bool(const ReductionTerm &)> is_used = [&](const ReductionTerm &t) {
+        return (t.kind == kind && t.number == number) ||
+               std::any_of(t.terms.begin(), t.terms.end(), is_used);
+    };
+    const auto any = [&](const std::vector<ReductionTerm> &terms) {
+        return std::any_of(terms.begin(), terms.end(), is_used);
+    };
+    if (stage == 0) {
+        return s.is_bounded ? is_used(s.source) : any(s.definition);
+    }
+    const ReductionUpdate &u = s.updates[stage - 1];
+    return any(u.place) || any(u.values) ||
+           std::any_of(u.conditions.begin(), u.conditions.end(),
+                       [&](const ReductionCondition &c) { return is_used(c.a) || is_used(c.b); });
+}
 
 ReductionProgram::ReductionProgram(uint64_t seed) {
     Dice dice(seed);

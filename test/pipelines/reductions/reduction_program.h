@@ -93,6 +93,9 @@ struct ReductionImage {
 
 constexpr int outside_value = 5;
 
+/// Whether its definition (stage 0) or an update has a term of that kind and number.
+bool uses(const ReductionStage &s, size_t stage, ReductionTerm::Kind kind, int number);
+
 struct ReductionProgram {
     explicit ReductionProgram(uint64_t seed);
 

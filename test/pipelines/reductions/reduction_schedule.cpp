@@ -184,7 +184,7 @@ private:
             const ReductionStage &s = p_.stages[size_t(j)];
             const bool is_inlined = done_[size_t(j)].is_inlined;
             for (size_t stage = 0; stage <= s.updates.size(); stage++) {
-                if (!reads(s, stage, i)) {
+                if (!uses(s, stage, ReductionTerm::Kind::Read, i)) {
                     continue;
                 }
                 const std::vector<Reader> through =
@@ -193,28 +193,6 @@ private:
             }
         }
         return all;
-    }
-
-    static bool reads(const ReductionTerm &t, int i) {
-        return (t.kind == ReductionTerm::Kind::Read && t.number == i) ||
-               std::any_of(t.terms.begin(), t.terms.end(),
-                           [&](const ReductionTerm &u) { return reads(u, i); });
-    }
-
-    static bool reads(const ReductionStage &s, size_t stage, int i) {
-        const auto any = [&](const std::vector<ReductionTerm> &terms) {
-            return std::any_of(terms.begin(), terms.end(),
-                               [&](const ReductionTerm &t) { return reads(t, i); });
-        };
-        if (stage == 0) {
-            return s.is_bounded ? reads(s.source, i) : any(s.definition);
-        }
-        const ReductionUpdate &u = s.updates[stage - 1];
-        return any(u.place) || any(u.values) ||
-               std::any_of(u.conditions.begin(), u.conditions.end(),
-                           [&](const ReductionCondition &c) {
-                               return any({c.a, c.b});
-                           });
     }
 
     void place(int i) {
@@ -363,7 +341,8 @@ private:
     bool depends(int j, int i) const {
         for (int k = i; k < j; k++) {
             for (size_t stage = 0; stage <= p_.stages[size_t(j)].updates.size(); stage++) {
-                if (reads(p_.stages[size_t(j)], stage, k) && (k == i || depends(k, i))) {
+                if (uses(p_.stages[size_t(j)], stage, ReductionTerm::Kind::Read, k) &&
+                    (k == i || depends(k, i))) {
                     return true;
                 }
             }
