@@ -34,10 +34,12 @@ void PrintTo(const Place &place, std::ostream *out) {
 constexpr Place places[] = {
     {"bound_min", [](Program &a, const Expr &e) { a.f.bound(a.x, e, 16); }, "a bound of x"},
     {"bound_extent", [](Program &a, const Expr &e) { a.f.bound_extent(a.x, e); }, "a bound of x"},
-    {"align_bounds", [](Program &a, const Expr &e) { a.f.align_bounds(a.x, 4, e); }, "a bound of x"},
+    {"align_bounds", [](Program &a, const Expr &e) { a.f.align_bounds(a.x, 4, e); },
+     "a bound of x"},
     {"align_extent", [](Program &a, const Expr &e) { a.f.align_extent(a.x, e); }, "a bound of x"},
     {"estimate", [](Program &a, const Expr &e) { a.f.set_estimate(a.x, 0, e); }, "a bound of x"},
-    {"split", [](Program &a, const Expr &e) { a.f.split(a.x, Var(), Var(), e); }, "the factor of x"},
+    {"split", [](Program &a, const Expr &e) { a.f.split(a.x, Var(), Var(), e); },
+     "the factor of x"},
     {"fold", [](Program &a, const Expr &e) { a.h.fold_storage(a.x, e); }, "the extent of x"},
     {"align", [](Program &a, const Expr &e) { a.h.align_storage(a.x, e); }, "the alignment of x"},
     {"bound_storage", [](Program &a, const Expr &e) { a.h.bound_storage(a.x, e); },
@@ -46,12 +48,12 @@ constexpr Place places[] = {
     {"specialize", [](Program &a, const Expr &e) { a.f.specialize(e > 3); }, "the condition"},
     {"prefetch", [](Program &a, const Expr &e) { a.f.prefetch(a.in, a.x, a.x, e); },
      "the distance of in along x"},
-    {"memoize", [](Program &a, const Expr &e) { a.h.memoize(EvictionKey(e)); },
-     "the eviction key"},
+    {"memoize", [](Program &a, const Expr &e) { a.h.memoize(EvictionKey(e)); }, "the eviction key"},
     {"set_min", [](Program &a, const Expr &e) { a.in.dim(0).set_min(e); }, "min of dimension 0"},
     {"set_stride", [](Program &a, const Expr &e) { a.f.output_buffer().dim(0).set_stride(e); },
      "stride of dimension 0"},
-    {"set_range", [](Program &a, const Expr &e) { a.p.set_range(0, e); }, "maximum value of parameter p"},
+    {"set_range", [](Program &a, const Expr &e) { a.p.set_range(0, e); },
+     "maximum value of parameter p"},
     {"RDom", [](Program &, const Expr &e) { RDom(0, e); }, "a bound of reduction domain"},
     {"add_requirement", [](Program &a, const Expr &e) { Pipeline(a.f).add_requirement(e > 0); },
      "requirement"},
@@ -61,8 +63,7 @@ class KnownBefore : public testing::TestWithParam<Place> {
 protected:
     static void expect_refused(const Expr &e, const std::string &found) {
         Program a;
-        const std::string text =
-            test::error_of<CompileError>([&] { GetParam().give(a, e); });
+        const std::string text = test::error_of<CompileError>([&] { GetParam().give(a, e); });
         EXPECT_PRED_FORMAT2(testing::IsSubstring, GetParam().what, text);
         EXPECT_PRED_FORMAT2(testing::IsSubstring,
                             " depends on " + found + ", only parameters are allowed", text);
