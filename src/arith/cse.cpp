@@ -13,6 +13,7 @@
 
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "arith/bounds/ends.h"
 #include "ir/constants.h"
@@ -20,6 +21,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/field_walk.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
 #include "support/hash.h"
 #include "support/scope.h"
@@ -428,12 +430,20 @@ public:
 protected:
     using Mutator::visit;
 
+    Stmt visit(const Atomic *op) override {
+        const bool outside = std::exchange(in_atomic_, true);
+        const Stmt s = Mutator::visit(op);
+        in_atomic_ = outside;
+        return s;
+    }
+
     Stmt visit(const Store *op) override {
         std::vector<Expr> parts = {op->value, op->index, op->predicate};
-        const auto lets = together(&parts);
+        Lets lets = together(&parts);
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
+        keep_update_whole(op->name, &lets, &parts);
         return wrap_in_lets(lets, Store::make(op->name, parts[0], parts[1], parts[2], op->alignment,
                                               op->symbol, op->is_streaming));
     }
@@ -445,10 +455,11 @@ protected:
         std::vector<Expr> parts = op->values;
         parts.insert(parts.end(), op->args.begin(), op->args.end());
         parts.push_back(op->predicate);
-        const auto lets = together(&parts);
+        Lets lets = together(&parts);
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
+        keep_update_whole(op->name, &lets, &parts);
         const auto middle = parts.begin() + op->values.size();
         return wrap_in_lets(lets, Provide::make(op->name, {parts.begin(), middle},
                                                 {middle, parts.end() - 1}, parts.back()));
@@ -478,9 +489,42 @@ private:
         return lets;
     }
 
+    /// An atomic update is one of the value that is there when it happens: what is made of that is named in the
+    /// parts, not in front of the statement.
+    void keep_update_whole(const std::string &name, Lets *lets, std::vector<Expr> *parts) const {
+        if (!in_atomic_) {
+            return;
+        }
+        Scope<> of_old;
+        Lets outside;
+        for (const auto &[let, value] : *lets) {
+            if (reads(value, name) || uses_any_var(value, of_old)) {
+                of_old.push(let);
+            } else {
+                outside.emplace_back(let, value);
+            }
+        }
+        for (Expr &part : *parts) {
+            for (size_t i = lets->size(); i-- > 0 && part.defined();) {
+                const auto &[let, value] = (*lets)[i];
+                part = of_old.contains(let) && uses_var(part, let) ? Let::make(let, value, part)
+                                                                   : part;
+            }
+        }
+        *lets = outside;
+    }
+
+    static bool reads(const Expr &e, const std::string &name) {
+        return contains<Load>(e, [&](const Load *op) { return op->name == name; }) ||
+               contains<Call>(e, [&](const Call *op) {
+                   return op->call_type == CallKind::Func && op->name == name;
+               });
+    }
+
     const bool lift_all_;
     const Where where_;
     FreshNames names_;
+    bool in_atomic_ = false;
 };
 
 }  // namespace

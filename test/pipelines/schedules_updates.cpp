@@ -123,6 +123,18 @@ TEST(AtomicUpdates, histogram_on_many_threads) {
     }
 }
 
+TEST(AtomicUpdates, that_read_what_they_replace_twice) {
+    Func count("count");
+    RDom r(0, 1 << 16);
+    count(x) = 0;
+    count(r % 3) = select(count(r % 3) == 9, 0, count(r % 3) + 1);  // modulo ten, in any order
+    count.update().atomic(true).parallel(r, 64);
+    Buffer<int> result = count.realize({3});
+    EXPECT_EQ(result(0), 21846 % 10);
+    EXPECT_EQ(result(1), 21845 % 10);
+    EXPECT_EQ(result(2), 21845 % 10);
+}
+
 TEST(AtomicUpdates, of_tuples_hold_a_lock) {
     Func m("m"), f("f");
     RDom r(0, 1000);
