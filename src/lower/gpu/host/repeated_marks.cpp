@@ -80,6 +80,17 @@ private:
         const Stmt rest = mutate(op->rest);
         return Block::make(mutate(op->first), rest);
     }
+    // No row goes from one of two ways to the other.
+    Stmt visit(const IfThenElse *op) override {
+        const Stmt then_case = mutate(op->then_case);
+        follow_.clear();
+        return IfThenElse::make(op->condition, then_case, mutate(op->else_case));
+    }
+    Stmt visit(const Fork *op) override {
+        const Stmt first = mutate(op->first);
+        follow_.clear();
+        return Fork::make(first, mutate(op->rest));
+    }
     Stmt visit(const LetStmt *op) override {
         const Stmt body = mutate(op->body);
         forget_what_sees(op->value);
