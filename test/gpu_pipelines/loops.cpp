@@ -209,6 +209,35 @@ TEST(GpuLoops, atomic_histogram) {
     });
 }
 
+TEST(GpuLoops, atomic_updates_that_read_what_they_replace_twice) {
+    REQUIRE_GPU();
+    Func count("count"), out("out");
+    RDom r(0, 1 << 14);
+    RVar ro("ro"), ri("ri");
+    count(x) = 0;
+    count(r % 3) = select(count(r % 3) == 9, 0, count(r % 3) + 1);  // modulo ten, in any order
+    out(x, y) = count(x) + y;
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    count.compute_root().gpu_tile(x, xi, 8);
+    count.update().atomic(true).split(r, ro, ri, 64).gpu_blocks(ro).gpu_threads(ri);
+    expect_values<int>(out, 3, 8, [](int i, int j) { return ((1 << 14) + 2 - i) / 3 % 10 + j; });
+}
+
+TEST(GpuLoops, updates_of_what_the_host_made_in_one_of_two_ways) {
+    REQUIRE_GPU();
+    for (bool chosen : {false, true}) {
+        Param<bool> choice("choice");
+        choice.set(chosen);
+        Func f("f"), out("out");
+        f(x) = x * 3;
+        f(x) += 2;
+        out(x, y) = f(x) + y;
+        f.compute_root().specialize(choice);
+        f.update().gpu_tile(x, xi, 8);
+        expect_values<int>(out, 16, 8, [](int i, int j) { return i * 3 + 2 + j; });
+    }
+}
+
 /// Where each stores is an expression with lets, of which each copy has its own.
 TEST(GpuLoops, atomic_histogram_of_two_values_in_parts) {
     REQUIRE_GPU();

@@ -46,8 +46,12 @@ void compile(Pipeline &pipeline, const std::string &name, const std::string &fol
 /// Of what was asked for, or of what the device has.
 bool is_of_the_schedule(const RuntimeError &e) {
     const std::string text = e.what();
-    return text.find("fold") != std::string::npos || text.find("threads") != std::string::npos ||
-           text.find("shared memory") != std::string::npos;
+    for (const char *part : {"fold", "threads", "shared memory", "is bounded to", "heap"}) {
+        if (text.find(part) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Whether the schedule drawn was legal.

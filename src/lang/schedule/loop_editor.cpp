@@ -124,6 +124,18 @@ void LoopEditor::check_tail(const LoopGraph &graph, int old, const Expr &factor,
         << " would leave the iterations that an earlier split gave it, use guard_with_if";
 }
 
+namespace {
+
+// Whether iterations of the outer loop write what others compute. A block beyond the end lies beside the others,
+// unless its iterations are shifted inwards.
+bool blocks_overlap(TailStrategy tail, bool is_shifted, ForType type) {
+    const bool rounds = tail == TailStrategy::RoundUpAndBlend;
+    return tail == TailStrategy::ShiftInwardsAndBlend ||
+           (rounds && (is_shifted || type != ForType::Vectorized));
+}
+
+}  // namespace
+
 // Lanes run together as tasks do: of two blocks that overlap, each would write back what the other
 // computes.
 void LoopEditor::check_blend(const Dim &dim, ForType type) const {
@@ -136,11 +148,9 @@ void LoopEditor::check_blend(const Dim &dim, ForType type) const {
         if (s.kind != Split::Kind::Split) {
             continue;
         }
-        // A block beyond the end lies beside the others, unless its iterations are shifted inwards.
-        const bool rounds = s.tail == TailStrategy::RoundUpAndBlend;
-        const bool shifted = rounds && graph.loop(s.old).is_shifted;
-        const bool overlaps = s.tail == TailStrategy::ShiftInwardsAndBlend || shifted ||
-                              (rounds && type != ForType::Vectorized);
+        const bool is_shifted = graph.loop(s.old).is_shifted;
+        const bool shifted = is_shifted && s.tail == TailStrategy::RoundUpAndBlend;
+        const bool overlaps = blocks_overlap(s.tail, is_shifted, type);
         user_assert(!(overlaps && graph.is_made_of(loop, s.outer)) &&
                     !(shifted && graph.is_made_of(loop, s.inner)))
             << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
@@ -176,6 +186,11 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
     check_tail(graph, loop, s.factor, s.tail);
 
     std::vector<Dim> &dims = schedule().dims;
+    user_assert(!is_parallel(dims[i].for_type) || schedule().allow_race_conditions ||
+                !blocks_overlap(s.tail, graph.loop(loop).is_shifted, dims[i].for_type))
+        << "split of " << stage_.name() << ": loop " << old.name() << " is "
+        << to_string(dims[i].for_type) << ", so it cannot be split with tail strategy "
+        << to_string(s.tail) << ", which reads and writes back what the next iteration computes";
     dims.insert(dims.begin() + long(i), dims[i]);
     dims[i].var = inner.name();
     dims[i + 1].var = outer.name();

@@ -106,6 +106,12 @@ TEST(Loops, tail_strategies) {
         "shifted_blocks: loop x$i cannot be vectorized, it is split with tail strategy "
         "round_up_and_blend, which reads and writes back what the next iteration "
         "computes");
+    Func h = two_dimensional("threads");
+    h.gpu_threads(x);
+    EXPECT_COMPILE_ERROR(
+        h.vectorize(x, 2, TailStrategy::ShiftInwardsAndBlend),
+        "split of threads: loop x is gpu_thread, so it cannot be split with tail strategy "
+        "shift_inwards_and_blend, which reads and writes back what the next iteration computes");
 }
 
 TEST(Loops, split_of_an_inner_loop) {

@@ -59,8 +59,8 @@ int RandomCalls::number() {
 }
 
 Type RandomCalls::type() {
-    const std::vector<Type> usual = {Int(8),   UInt(8),   Int(16),   UInt(16),  Int(32), UInt(32),
-                                     Int(64),  UInt(64),  Float(32), Float(64), Bool()},
+    const std::vector<Type> usual = {Int(8),  UInt(8),  Int(16),   UInt(16),  Int(32), UInt(32),
+                                     Int(64), UInt(64), Float(32), Float(64), Bool()},
                             rare = {Float(16), BFloat(16), Int(32, 4), Handle(), UInt(3)};
     return dice_.pick(dice_.chance(90) ? usual : rare);
 }
@@ -81,9 +81,9 @@ Func RandomCalls::func() {
 
 VarOrRVar RandomCalls::loop() {
     const bool is_own = !own_loops_.empty() && dice_.chance(88);
-    const VarOrRVar v = is_own              ? dice_.pick(own_loops_)
+    const VarOrRVar v = is_own             ? dice_.pick(own_loops_)
                         : dice_.chance(50) ? VarOrRVar(dice_.pick(vars_))
-                                            : VarOrRVar(dice_.pick(rvars_));
+                                           : VarOrRVar(dice_.pick(rvars_));
     return said(v, v.name());
 }
 
@@ -183,7 +183,9 @@ Expr RandomCalls::expr(int depth) {
         [&] { return likely(a); },
         [&] { return popcount(a) + count_leading_zeros(a); },
         [&] { return random_int(); },
-        [&] { return mux(a, {a, b}); },
+        [&] {
+            return mux(a, {a, b});
+        },
         [&] { return require(a > b, a, "of no use"); },
         [&] { return select(target_has_feature(Target::AVX2), a, b); },
     };
@@ -305,10 +307,8 @@ void RandomCalls::schedule_storage(Func f) {
 void RandomCalls::schedule_bounds(Func f) {
     const Var v = dice_.pick(vars_);
     const std::vector<std::function<void()>> directives = {
-        [&] { f.bound(v, expr(0), expr(1)); },
-        [&] { f.bound_extent(v, number()); },
-        [&] { f.align_bounds(v, expr(0), number()); },
-        [&] { f.align_extent(v, number()); },
+        [&] { f.bound(v, expr(0), expr(1)); },         [&] { f.bound_extent(v, number()); },
+        [&] { f.align_bounds(v, expr(0), number()); }, [&] { f.align_extent(v, number()); },
         [&] { f.set_estimate(v, expr(0), number()); },
     };
     said(0, v.name());
