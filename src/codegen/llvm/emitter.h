@@ -24,6 +24,10 @@ void mark_as_data(llvm::Argument *argument);
 /// The same of a captured value, where `value` is what was captured.
 void mark_if_data(llvm::LoadInst *captured, const llvm::Value *value);
 
+/// True if so many transcendental functions are called in the body, outside of loops within it, that their code should
+/// not stand where they are called.
+bool has_much_math(const Stmt &body);
+
 class FunctionEmitter {
 public:
     using Value = llvm::Value;
@@ -177,6 +181,10 @@ private:
     // vectors.cpp
     Value *reduce_pair(Value *a, Value *b, VectorReduce::Operator op, Type t);
 
+    // math/emit_math.cpp
+    Value *math_in_place(Intrinsic id, const std::vector<Value *> &args, Type t);
+    Value *call_math(Intrinsic id, const std::vector<Value *> &args, Type t);
+
     // calls.cpp
     Value *emit_extern_call(const Call *op);
     // linked_calls.cpp
@@ -253,6 +261,7 @@ private:
     bool is_atomic_ = false;        ///< inside Atomic, where stores are atomic updates
     std::string updated_buffer_;    ///< into which the value that is emitted will be stored
     bool strict_float_;
+    bool much_math_ = false;  ///< has_much_math() of what is emitted
 };
 
 }  // namespace calotype::internal

@@ -33,6 +33,7 @@ void FunctionEmitter::emit_body(const Stmt &body) {
     llvm::BasicBlock *start = new_block("body");
     llvm::BasicBlock *entry = b_.GetInsertBlock();
     b_.SetInsertPoint(start);
+    much_math_ = has_much_math(body);
     emit(body);
     emit_cleanups(true);
     if (function_->getReturnType()->isVoidTy()) {
@@ -164,15 +165,17 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     Value *min = emit(op->min), *extent = emit(op->extent);
     llvm::Type *t = min->getType();
     Value *end = b_.CreateNSWAdd(min, extent);
-    llvm::BasicBlock *before = b_.GetInsertBlock();
+    llvm::BasicBlock *entry = b_.GetInsertBlock();
     llvm::BasicBlock *loop = new_block("loop"), *after = new_block("endloop");
     b_.CreateCondBr(b_.CreateICmpSGT(extent, int_constant(t, 0)), loop, after);
     b_.SetInsertPoint(loop);
     llvm::PHINode *variable = b_.CreatePHI(t, 2, op->name);
-    variable->addIncoming(min, before);
+    variable->addIncoming(min, entry);
     {
         ScopedBinding<Value *> binding(symbols_, op->name, variable);
+        const bool before = std::exchange(much_math_, has_much_math(op->body));
         emit(op->body);
+        much_math_ = before;
     }
     Value *next = b_.CreateNSWAdd(variable, int_constant(t, 1));
     variable->addIncoming(next, b_.GetInsertBlock());

@@ -92,6 +92,22 @@ TEST(Ptx, EqualCallsOfFunctionsAreOne) {
 }
 
 // In 16 bits there is no instruction that multiplies and adds. Factors are used more than once.
+// The assembler would take a minute for some hundreds in place.
+TEST(Ptx, VeryManyFunctionsAreCalls) {
+    const auto sum = [](int terms) {
+        std::string e = "0.0f";
+        for (int i = 1; i <= terms; i++) {
+            e += " + sin(src[t]:float32 * " + std::to_string(i) + ".0f)";
+        }
+        return pointwise(e, Float(32), Float(32));
+    };
+    const std::string name = "calotype_$_math_$_sin_$_f32x1";
+    EXPECT_EQ(count(ptx_of(sum(100)), name), 0);
+    const std::string ptx = checked_ptx(sum(200));
+    EXPECT_GE(count(ptx, name), 200);
+    EXPECT_LE(count(ptx, "\n"), 200 * 25);
+}
+
 TEST(Ptx, ProductsOfBytesHaveTheTypeOfTheirSum) {
     const auto product = [](const std::string &a, int i, int j) {
         return "int32(int16(a[t + " + std::to_string(i) + "]:" + a + ") * int16(b[" +

@@ -579,45 +579,4 @@ Value *MathEmitter::erf(Value *x) {
     return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
 }
 
-namespace {
-
-struct MathRow {
-    Intrinsic id;
-    Value *(MathEmitter::*unary)(Value *);
-};
-
-const MathRow rows[] = {
-    {Intrinsic::exp, &MathEmitter::exp},     {Intrinsic::log, &MathEmitter::log},
-    {Intrinsic::sin, &MathEmitter::sin},     {Intrinsic::cos, &MathEmitter::cos},
-    {Intrinsic::tan, &MathEmitter::tan},     {Intrinsic::asin, &MathEmitter::asin},
-    {Intrinsic::acos, &MathEmitter::acos},   {Intrinsic::atan, &MathEmitter::atan},
-    {Intrinsic::sinh, &MathEmitter::sinh},   {Intrinsic::cosh, &MathEmitter::cosh},
-    {Intrinsic::tanh, &MathEmitter::tanh},   {Intrinsic::asinh, &MathEmitter::asinh},
-    {Intrinsic::acosh, &MathEmitter::acosh}, {Intrinsic::atanh, &MathEmitter::atanh},
-    {Intrinsic::erf, &MathEmitter::erf},
-};
-
-}  // namespace
-
-Value *FunctionEmitter::emit_math(Intrinsic id, const std::vector<Value *> &args, Type t) {
-    if (Value *v = machine_.math(*this, id, args, t)) {
-        return v;
-    }
-    return with_strict_float([&]() -> Value * {
-        MathEmitter math(*this, t);
-        if (id == Intrinsic::pow) {
-            return math.pow(args[0], args[1]);
-        }
-        if (id == Intrinsic::atan2) {
-            return math.atan2(args[0], args[1]);
-        }
-        for (const MathRow &row : rows) {
-            if (row.id == id) {
-                return (math.*row.unary)(args[0]);
-            }
-        }
-        internal_error << "no code for " << intrinsic_info(id).name;
-    });
-}
-
 }  // namespace calotype::internal
