@@ -280,17 +280,14 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
         return pointers;
     }
     if (ramp && ramp->base.type().is_scalar() && !machine_.has_narrow_indices()) {
-        // Four from one, which is four strides from the one before, so that registers hold a few multiples of the stride, not
-        // all. The first is hidden from LLVM, which would hoist all distances from it out of a loop.
+        // Two from one, which is two strides from the one before, so that one register holds the stride, and not each
+        // multiple of it another. The first is hidden from LLVM, which would hoist all distances from it out of a loop.
         Value *p = element_pointer(buffer, element, ramp->base), *stride = emit_wide(ramp->stride);
         p = b_.CreateStripInvariantGroup(p);
-        const auto further = [&](int lanes_on) {
-            Value *distance = b_.CreateMul(stride, b_.getInt64(uint64_t(lanes_on)));
-            return b_.CreateGEP(in_memory, p, distance);
-        };
+        llvm::Type *two = llvm::ArrayType::get(in_memory, 2);
         for (int i = 0; i < lanes; i++) {
-            p = i > 0 && i % 4 == 0 ? further(4) : p;
-            pointers.push_back(i % 4 == 0 ? p : further(i % 4));
+            p = i > 0 && i % 2 == 0 ? b_.CreateGEP(two, p, stride) : p;
+            pointers.push_back(i % 2 == 0 ? p : b_.CreateGEP(in_memory, p, stride));
         }
         return pointers;
     }

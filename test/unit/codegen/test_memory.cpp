@@ -257,12 +257,20 @@ TEST(MemoryNested, RampOfRampAndBroadcast) {
     EXPECT_EQ(out, (std::vector<int>{2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5}));
 }
 
-/// From one address in four the others are multiples of the stride away that registers hold.
+/// From one address in two the other is a stride away, and the next one two, so that no multiple of it has a register.
 TEST(Memory, LanesOfAnUnknownStrideShareAddresses) {
-    const Expr index = Ramp::make(0, load(Int(32), "b"), 24);
-    const std::string text = assembly(
-        "x86-64-linux-avx2", Load::make(Float(32, 24), "a", index, const_true(24), Alignment()));
-    EXPECT_LE(count(text, "leaq") + count(text, "addq"), 12u) << text;
+    const auto expect_few = [](const Type &t, const char *scale) {
+        const Expr index = Ramp::make(0, load(Int(32), "b"), t.lanes());
+        const std::string text = assembly(
+            "x86-64-linux-avx2", Load::make(t, "a", index, const_true(t.lanes()), Alignment()));
+        EXPECT_LE(count(text, "leaq") + count(text, "addq"), size_t(t.lanes() / 2)) << text;
+        EXPECT_GE(count(text, scale), size_t(t.lanes() / 2 - 1)) << text;
+        EXPECT_EQ(count(text, "shlq") + count(text, "imul"), 0u) << text;
+    };
+    expect_few(Float(32, 24), ",8)");
+    expect_few(Float(32, 8), ",8)");
+    expect_few(UInt(16, 16), ",4)");
+    expect_few(UInt(8, 16), ",2)");
 }
 
 }  // namespace
