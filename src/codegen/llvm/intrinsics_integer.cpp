@@ -28,8 +28,10 @@ Value *emit_abs(FunctionEmitter &f, const Call *op) {
 Value *emit_absd(FunctionEmitter &f, const Call *op) {
     Type t = op->args[0].type();
     Value *a = f.emit(op->args[0]), *b = f.emit(op->args[1]);
-    if (f.target().arch == Target::X86 && t.is_vector() && t.is_uint() && t.bits() <= 16) {
-        // LLVM fills vectors shorter than a register with zeros before it takes the extremes.
+    const bool is_short = t.is_vector() && t.bits() * t.lanes() < 128;
+    if (f.target().arch == Target::X86 && is_short && t.is_uint() && t.bits() <= 16) {
+        // LLVM fills vectors shorter than a register with zeros before it takes the extremes. Of whole registers
+        // these take as many instructions and are, on some processors, faster.
         const auto more = [&](Value *x, Value *y) {
             return f.call_llvm(llvm::Intrinsic::usub_sat, {x, y});
         };

@@ -107,6 +107,15 @@ TEST(X86, DifferencesOfAFewBytesAreOfWhatIsLoaded) {
     EXPECT_EQ(count(text, "vmovq"), 2u) << text;
 }
 
+/// Of whole registers a difference is that of the extremes.
+TEST(X86, DifferencesOfWholeRegistersAreOfTheExtremes) {
+    for (const Type &t : {UInt(8, 16), UInt(8, 32), UInt(16, 8), UInt(16, 32)}) {
+        const std::string text = assembly("x86-64-linux-avx2", absd(load(t, "a"), load(t, "b")));
+        EXPECT_EQ(count(text, "vpsubus"), 0u) << text;
+        EXPECT_GT(count(text, "vpminu"), 0u) << text;
+    }
+}
+
 /// What is the same in all lanes, and made wider, is widened there: no move out of a general register.
 TEST(X86, OneNarrowNumberIsMadeWideInAllLanes) {
     for (const Type &narrow : {UInt(8), Int(8), UInt(16), Int(16)}) {
