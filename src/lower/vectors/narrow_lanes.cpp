@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "arith/fixed_point.h"
 #include "ir/constants.h"
 #include "ir/language/match_types.h"
 #include "ir/mutator.h"
@@ -64,6 +65,9 @@ private:
                 return product;
             }
         }
+        if (const Expr known = clamped(op); known.defined()) {
+            return known;
+        }
         const bool from_wide = is_wide(op->value.type()) && is_small_integer(op->type);
         const Expr narrow = from_wide ? narrowed(op->value) : Expr();
         if (narrow.defined()) {
@@ -84,6 +88,13 @@ private:
         return known.defined()    ? known
                : narrow.defined() ? Call::make(op->type, op->intrinsic, {narrow})
                                   : GraphMutator::visit(op);
+    }
+
+    /// What is clamped to the limits of the type that it becomes is saturated to it.
+    Expr clamped(const Cast *op) {
+        const Expr value =
+            op->type.is_vector() ? value_before_saturation(op->value, op->type) : Expr();
+        return value.defined() ? saturated(value, op->type) : Expr();
     }
 
     /// A value of a wider type, saturated to t, where one operation of that type does both.
