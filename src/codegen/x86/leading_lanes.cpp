@@ -21,10 +21,10 @@ using llvm::Value;
 
 constexpr uint64_t word = 4;  ///< bytes of a lane that has a mask
 
-/// Lanes first <= i < end, of which lane 0 is `first`. Null where a mask is none such.
+/// Lanes first <= i < end, or i <= end, of which lane 0 is `first`. Null where a mask is none such.
 struct Range {
     Value *first = nullptr, *end = nullptr;
-    bool is_signed = false;
+    bool is_signed = false, has_end = false;
 };
 
 bool counts_up(const Value *v) {
@@ -62,16 +62,16 @@ Range range_of(Value *mask) {
     if (!match(mask, m_ICmp(predicate, m_Value(a), m_Value(b)))) {
         return {};
     }
-    if (predicate == llvm::ICmpInst::ICMP_SGT || predicate == llvm::ICmpInst::ICMP_UGT) {
+    if (llvm::ICmpInst::isGT(predicate) || llvm::ICmpInst::isGE(predicate)) {
         std::swap(a, b);
         predicate = llvm::ICmpInst::getSwappedPredicate(predicate);
     }
-    const bool is_signed = predicate == llvm::ICmpInst::ICMP_SLT;
-    if ((!is_signed && predicate != llvm::ICmpInst::ICMP_ULT) ||
-        a->getType()->getScalarSizeInBits() >= 64) {
+    if (llvm::ICmpInst::isEquality(predicate) || a->getType()->getScalarSizeInBits() >= 64) {
         return {};
     }
-    Range range{first_of(a, is_signed), llvm::getSplatValue(b), is_signed};
+    const bool is_signed = llvm::ICmpInst::isSigned(predicate);
+    Range range{first_of(a, is_signed), llvm::getSplatValue(b), is_signed,
+                llvm::ICmpInst::isLE(predicate)};
     return range.first && range.end ? range : Range{};
 }
 
@@ -116,6 +116,7 @@ public:
                                           : b_.CreateZExt(v, b_.getInt64Ty());
         };
         Value *count = b_.CreateSub(widened(access.range.end), widened(access.range.first));
+        count = access.range.has_end ? b_.CreateAdd(count, b_.getInt64(1)) : count;
         count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes));
         count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
         bytes_ = b_.CreateMul(count, b_.getInt64(element_bytes));

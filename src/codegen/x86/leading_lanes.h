@@ -15,7 +15,8 @@ namespace calotype::internal {
 ///     masked.load <32 x i8> p, (x + ramp) < end   ->   masked.load <8 x i32> p, words that are whole,
 ///                                                      and one load for the bytes of the last word
 ///
-/// AVX and AVX2 have masks for lanes of 32 bits alone; LLVM tests each lane and accesses it by itself.
+/// An end that is taken, too, is another end. AVX and AVX2 have masks for lanes of 32 bits alone; LLVM tests each
+/// lane and accesses it by itself.
 void access_leading_lanes_by_words(llvm::Module &module, const Target &target);
 
 }  // namespace calotype::internal

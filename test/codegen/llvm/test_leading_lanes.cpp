@@ -65,10 +65,18 @@ TEST(LeadingLanes, AreWordsAndARest) {
     EXPECT_EQ(masked("%m = icmp ugt <16 x i32> %ends, " + numbers()), (Types{"32", "32"}));
 }
 
+TEST(LeadingLanes, GoUpToAnEndThatIsTakenToo) {
+    const std::string ramp = "%r = add nsw <16 x i32> %xs, " + numbers();
+    EXPECT_EQ(masked(ramp + "%m = icmp sle <16 x i32> %r, %ends\n"), (Types{"32", "32"}));
+    EXPECT_EQ(masked(ramp + "%m = icmp sge <16 x i32> %ends, %r\n"), (Types{"32", "32"}));
+    EXPECT_EQ(masked("%m = icmp uge <16 x i32> %ends, " + numbers()), (Types{"32", "32"}));
+}
+
 TEST(LeadingLanes, NotOfOtherMasks) {
     const Types both{"8", "8"};
     EXPECT_EQ(masked("%m = icmp slt <16 x i32> %any, %ends\n"), both);
     EXPECT_EQ(masked("%m = icmp slt <16 x i32> %ends, " + numbers()), both);
+    EXPECT_EQ(masked("%m = icmp eq <16 x i32> %ends, " + numbers()), both);
     EXPECT_EQ(masked("%m = icmp sle <16 x i32> %xs, %ends\n"), both);
     const std::string wraps = "%r = add <16 x i32> %xs, " + numbers();
     EXPECT_EQ(masked(wraps + "%m = icmp slt <16 x i32> %r, %ends\n"), both);

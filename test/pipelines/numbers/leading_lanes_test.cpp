@@ -73,6 +73,41 @@ void expect_each_number(int lanes) {
     }
 }
 
+/// Of lanes up to a last one, which is there.
+template<typename T>
+void expect_each_last(int lanes) {
+    ImageParam in(type_of<T>(), 1);
+    Param<int> last("last");
+    Func copy("copy");
+    RDom r(0, 2 * lanes);
+    r.where(r <= last);
+    copy(x) = cast<T>(0);
+    copy(r) = in(r) + cast<T>(1);
+    copy.update().allow_race_conditions().vectorize(r, lanes);
+    Page source, target;
+    for (const Target &t : test::targets()) {
+        const Callable copies = copy.compile_to_callable({in, last}, t);
+        for (int n = 1; n <= 2 * lanes; n++) {
+            for (bool at_end : {false, true}) {
+                Buffer<T> from = source.elements<T>(n, at_end), to = target.elements<T>(n, at_end);
+                for (int i = 0; i < n; i++) {
+                    from(i) = T(i * 37 + 11);
+                }
+                ASSERT_EQ(copies(from, n - 1, to), 0);
+                for (int i = 0; i < n; i++) {
+                    ASSERT_EQ(to(i), T(from(i) + 1)) << i << " of " << n << ", " << t.to_string();
+                }
+            }
+        }
+    }
+}
+
+TEST(LeadingLanes, UpToALastOne) {
+    expect_each_last<uint8_t>(16);
+    expect_each_last<int8_t>(32);
+    expect_each_last<uint16_t>(8);
+}
+
 TEST(LeadingLanes, Bytes) {
     expect_each_number<uint8_t>(16);
     expect_each_number<int8_t>(32);
