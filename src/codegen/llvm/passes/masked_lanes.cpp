@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -71,6 +73,23 @@ bool has_no_instruction(const Access &a, const llvm::TargetTransformInfo &proces
     default:
         return !processor.isLegalMaskedStore(a.type, a.align);
     }
+}
+
+/// How many lanes of a function may have blocks of their own.
+constexpr int most_lanes_with_blocks = 1024;
+
+/// Whether a mask is made of constants and of what all its lanes have in common, as the one of the last vector of a row. It is
+/// the same again and again, so that processors foresee branches on its lanes.
+bool repeats(const Value *mask, int depth = 0) {
+    constexpr int most_operands_deep = 8;
+    const auto *i = llvm::dyn_cast<llvm::Instruction>(mask);
+    if (llvm::isa<llvm::Constant>(mask) || llvm::getSplatValue(mask)) {
+        return true;
+    }
+    const bool is_of_lanes = i && (llvm::isa<llvm::CmpInst>(i) || i->isBinaryOp() || i->isCast() ||
+                                   llvm::isa<llvm::ShuffleVectorInst>(i));
+    return is_of_lanes && depth < most_operands_deep &&
+           llvm::all_of(i->operands(), [&](const Value *v) { return repeats(v, depth + 1); });
 }
 
 /// Makes lanes of accesses to one function.
@@ -178,17 +197,24 @@ void access_lanes_without_branches(llvm::Module &module, llvm::TargetMachine &ma
             continue;
         }
         const llvm::TargetTransformInfo processor = machine.getTargetTransformInfo(function);
-        std::vector<llvm::Instruction *> accesses;
+        std::vector<llvm::Instruction *> accesses, foreseen;
+        int lanes_foreseen = 0;
         for (llvm::BasicBlock &block : function) {
             for (llvm::Instruction &i : block) {
                 const Access a = access_of(i);
                 const bool has_blocks = a.call && !llvm::isa<llvm::Constant>(a.mask) &&
                                         a.type->getElementType()->getScalarSizeInBits() <= 64 &&
                                         has_no_instruction(a, processor);
-                if (has_blocks) {
+                if (has_blocks && repeats(a.mask)) {
+                    foreseen.push_back(&i);
+                    lanes_foreseen += lanes_of(a.type);
+                } else if (has_blocks) {
                     accesses.push_back(&i);
                 }
             }
+        }
+        if (lanes_foreseen > most_lanes_with_blocks) {
+            accesses.insert(accesses.end(), foreseen.begin(), foreseen.end());
         }
         Lanes lanes(function);
         for (llvm::Instruction *access : accesses) {

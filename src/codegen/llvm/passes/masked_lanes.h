@@ -15,8 +15,10 @@ namespace calotype::internal {
 ///     if (%m && %n) { store i8 %value0, %p; store i8 %value1, %q }
 ///     else { store i8 %value0, (%m ? %p : %nowhere); store i8 %value1, (%n ? %q : %nowhere) }
 ///
+/// Where a function has few of them, masks that repeat, as those of the last vector of each row, are left to LLVM.
+///
 /// LLVM makes two blocks of each lane. Register allocation takes as long as there are blocks times values that
-/// live through them, and no processor foresees so many branches. Last of all: until then the access is one instruction.
+/// live through them, and no processor foresees so many branches on data. Last of all: until then the access is one instruction.
 void access_lanes_without_branches(llvm::Module &module, llvm::TargetMachine &machine);
 
 }  // namespace calotype::internal
