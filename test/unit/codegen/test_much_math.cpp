@@ -48,9 +48,8 @@ Stmt loop_of(int calls) {
 }
 
 std::string code_of(const Stmt &body, const char *features = "") {
-    const LoweredModule module = one_function({pointer_argument("out"), pointer_argument("a"),
-                                               scalar_argument("n", Int(32))},
-                                              body);
+    const LoweredModule module = one_function(
+        {pointer_argument("out"), pointer_argument("a"), scalar_argument("n", Int(32))}, body);
     return CompiledModule(module, Target(std::string("x86-64-linux-avx-avx2-fma-sse41") + features))
         .llvm_assembly();
 }
