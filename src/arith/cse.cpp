@@ -11,6 +11,7 @@
 //      in the order of their numbers, so that each uses only earlier ones.
 #include "arith/cse.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -443,8 +444,9 @@ protected:
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
-        keep_update_whole(op->name, &lets, &parts);
-        return wrap_in_lets(lets, Store::make(op->name, parts[0], parts[1], parts[2], op->alignment,
+        std::vector<Expr> value = {parts[0]};
+        keep_update_whole(op->name, &lets, &value, {parts[1], parts[2]});
+        return wrap_in_lets(lets, Store::make(op->name, value[0], parts[1], parts[2], op->alignment,
                                               op->symbol, op->is_streaming));
     }
 
@@ -459,10 +461,11 @@ protected:
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
-        keep_update_whole(op->name, &lets, &parts);
         const auto middle = parts.begin() + op->values.size();
-        return wrap_in_lets(lets, Provide::make(op->name, {parts.begin(), middle},
-                                                {middle, parts.end() - 1}, parts.back()));
+        std::vector<Expr> values(parts.begin(), middle);
+        keep_update_whole(op->name, &lets, &values, {middle, parts.end()});
+        return wrap_in_lets(
+            lets, Provide::make(op->name, values, {middle, parts.end() - 1}, parts.back()));
     }
 
 private:
@@ -489,29 +492,47 @@ private:
         return lets;
     }
 
-    /// An atomic update is one of the value that is there when it happens: what is made of that is named in the
-    /// parts, not in front of the statement.
-    void keep_update_whole(const std::string &name, Lets *lets, std::vector<Expr> *parts) const {
+    /// An atomic update is one of the value that is there when it happens: what is made of that is named in the new
+    /// value, not in front of the statement. Where it happens is known before.
+    void keep_update_whole(const std::string &name, Lets *lets, std::vector<Expr> *values,
+                           const std::vector<Expr> &where) const {
         if (!in_atomic_) {
             return;
         }
+        const Lets all = std::exchange(*lets, {});
+        const Scope<> of_where = needed_by(where, all);
         Scope<> of_old;
-        Lets outside;
-        for (const auto &[let, value] : *lets) {
-            if (reads(value, name) || uses_any_var(value, of_old)) {
+        for (const auto &[let, value] : all) {
+            if (!of_where.contains(let) && (reads(value, name) || uses_any_var(value, of_old))) {
                 of_old.push(let);
             } else {
-                outside.emplace_back(let, value);
+                lets->emplace_back(let, value);
             }
         }
-        for (Expr &part : *parts) {
-            for (size_t i = lets->size(); i-- > 0 && part.defined();) {
-                const auto &[let, value] = (*lets)[i];
-                part = of_old.contains(let) && uses_var(part, let) ? Let::make(let, value, part)
-                                                                   : part;
+        for (Expr &value : *values) {
+            for (size_t i = all.size(); i-- > 0;) {
+                const auto &[let, of_let] = all[i];
+                value = of_old.contains(let) && uses_var(value, let) ? Let::make(let, of_let, value)
+                                                                     : value;
             }
         }
-        *lets = outside;
+    }
+
+    static Scope<> needed_by(const std::vector<Expr> &parts, const Lets &lets) {
+        Scope<> needed;
+        for (size_t i = lets.size(); i-- > 0;) {
+            const auto uses = [&](const Expr &e) {
+                return e.defined() && uses_var(e, lets[i].first);
+            };
+            bool is_needed = std::any_of(parts.begin(), parts.end(), uses);
+            for (size_t j = i + 1; j < lets.size(); j++) {
+                is_needed = is_needed || (needed.contains(lets[j].first) && uses(lets[j].second));
+            }
+            if (is_needed) {
+                needed.push(lets[i].first);
+            }
+        }
+        return needed;
     }
 
     static bool reads(const Expr &e, const std::string &name) {
