@@ -12,7 +12,7 @@
 //                                ro < ceil(extent / 8),  ri < 8,  and where r < min + extent
 //
 // What is preserved becomes a dimension of the new Func, which may be computed in whole vectors: its
-// update is for the iterations of the loop alone, as what it reads may end there.
+// update is for the iterations of the loop alone, as what it reads may begin and end there.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -236,7 +236,7 @@ private:
             coordinates[entry.first.name()] = coordinate;
             replacements[entry.first.name()] = Call::make(
                 Int(32), Intrinsic::unsafe_promise_clamped, {coordinate, loop.min, end - 1});
-            within_loops = both(within_loops, coordinate < end);
+            within_loops = both(within_loops, loop.min <= coordinate && coordinate < end);
         }
         part.define(args, update_.identities);
 

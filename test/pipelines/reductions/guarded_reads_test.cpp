@@ -70,6 +70,31 @@ TEST(GuardedReads, of_conditions_in_tails_of_factored_stages) {
     }
 }
 
+/// A tail that is shifted inwards begins in front of the first iteration where there are fewer than a block.
+TEST(GuardedReads, of_factored_stages_in_front_of_the_first_iteration) {
+    ImageParam in(Int(32), 1, "in");
+    Param<int> n("n");
+    n.set(9);
+    RDom r(-2, n, "r");
+    RVar ro("ro"), ri("ri");
+    const Var ko("ko"), ki("ki");
+    Func f("f");
+    f(x) = 0;
+    f(x) += in(r);
+    f.update().split(r, ro, ri, 3);
+    Func part = f.update().rfactor(ri, k);
+    part.compute_at(f, x).update().split(k, ko, ki, 4096, TailStrategy::ShiftInwardsAndBlend);
+    f.infer_input_bounds({2});
+    EXPECT_EQ(range(in, 0), Range(-2, 9));
+    const GuardedImage memory(in.get(), false);
+    const Buffer<int> values = memory.image();
+    values.for_each_element([&](int i) { values(i) = i * 5; });
+    in.set(values);
+    const Buffer<int> result = f.realize({2});
+    EXPECT_EQ(result(0), 5 * (9 * 8 / 2 - 2 * 9));
+    EXPECT_EQ(result(1), result(0));
+}
+
 /// A condition that is the same in all iterations of a loop is not asked where others leave it none.
 TEST(GuardedReads, of_conditions_in_front_of_loops_that_run) {
     ImageParam in(Int(32), 2, "in");

@@ -340,7 +340,8 @@ TEST(Rfactor, of_a_split_sum) {
     EXPECT_EQ(to_string(part.update_value()),
               part.name() + "(u) + factored_in(unsafe_promise_clamped(ro * 8 + "
                             "unsafe_promise_clamped(u, 0, 7), 0, 29))");
-    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8 && likely(ro * 8 + u < 30)");
+    EXPECT_EQ(to_string(part.function().stage(1)->predicate),
+              "0 <= u && u < 8 && likely(ro * 8 + u < 30)");
     EXPECT_EQ(to_string(f.update_value()), "factored_f() + " + part.name() + "(ri)");
 }
 
@@ -355,7 +356,7 @@ TEST(Rfactor, splits_that_divide_the_domain_leave_no_condition) {
     f() += input(r);
     f.update().split(r, rc, ri, 2).split(rc, ro, rc, 8);
     Func part = f.update().rfactor(rc, u);
-    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "u < 8");
+    EXPECT_EQ(to_string(part.function().stage(1)->predicate), "0 <= u && u < 8");
     EXPECT_EQ(to_string(part.update_value()),
               part.name() +
                   "(u) + divided_in((ro * 8 + unsafe_promise_clamped(u, 0, 7)) * 2 + ri)");
