@@ -500,10 +500,10 @@ private:
             return;
         }
         const Lets all = std::exchange(*lets, {});
-        const Scope<> of_where = needed_by(where, all);
+        const std::set<std::string> of_where = needed_by(where, all);
         Scope<> of_old;
         for (const auto &[let, value] : all) {
-            if (!of_where.contains(let) && (reads(value, name) || uses_any_var(value, of_old))) {
+            if (!of_where.count(let) && (reads(value, name) || uses_any_var(value, of_old))) {
                 of_old.push(let);
             } else {
                 lets->emplace_back(let, value);
@@ -518,18 +518,18 @@ private:
         }
     }
 
-    static Scope<> needed_by(const std::vector<Expr> &parts, const Lets &lets) {
-        Scope<> needed;
-        for (size_t i = lets.size(); i-- > 0;) {
-            const auto uses = [&](const Expr &e) {
-                return e.defined() && uses_var(e, lets[i].first);
-            };
-            bool is_needed = std::any_of(parts.begin(), parts.end(), uses);
-            for (size_t j = i + 1; j < lets.size(); j++) {
-                is_needed = is_needed || (needed.contains(lets[j].first) && uses(lets[j].second));
-            }
-            if (is_needed) {
-                needed.push(lets[i].first);
+    /// The names that the parts are made of, those of lets included.
+    static std::set<std::string> needed_by(const std::vector<Expr> &parts, const Lets &lets) {
+        std::set<std::string> needed;
+        const auto add = [&](const Expr &e) {
+            const std::vector<std::string> names =
+                e.defined() ? free_variables(e) : std::vector<std::string>();
+            needed.insert(names.begin(), names.end());
+        };
+        std::for_each(parts.begin(), parts.end(), add);
+        for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+            if (needed.count(let->first)) {
+                add(let->second);
             }
         }
         return needed;
