@@ -43,6 +43,23 @@ TEST(Ptx, HasIndicesBoundsOfTheBlockAndReadOnlyLoads) {
     EXPECT_EQ(count(ptx, "cvt.s64"), 0);
 }
 
+// One that is the same in all iterations of a loop, where a condition guards it.
+TEST(Ptx, LoadsThatExtendSignsStayBehindConditions) {
+    const std::string ptx =
+        checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        for (i, 0, n) {
+            if (i * t < n) {
+                out[i] = int32(src[t]:int8) + i
+            }
+        })",
+                           {input("src", Int(8)), output("out", Int(32)), scalar("n", Int(32))}));
+    // The first branch is taken where the loop has no iterations.
+    const size_t condition = ptx.find("@%p2 bra");
+    ASSERT_NE(condition, std::string::npos) << ptx;
+    EXPECT_GT(ptx.find("ld.global.nc.s8"), condition) << ptx;
+}
+
 // Of bytes and words, whatever they become, at any distance from a place.
 TEST(Ptx, LoadsExtendSigns) {
     struct Case {

@@ -53,8 +53,10 @@ llvm::Value *extended(llvm::IRBuilder<> &b, llvm::LoadInst &load) {
     }
     const std::string bits = std::to_string(load.getType()->getIntegerBitWidth());
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {base->getType(), b.getInt64Ty()}, false);
-    llvm::InlineAsm *code =
-        llvm::InlineAsm::get(type, "ld.global.nc.s" + bits + " $0, [$1+$2];", "=r,l,n", false);
+    // Without memory among what it changes it is arithmetic to passes on machine code, which move it out of loops
+    // and in front of the conditions there.
+    llvm::InlineAsm *code = llvm::InlineAsm::get(type, "ld.global.nc.s" + bits + " $0, [$1+$2];",
+                                                 "=r,l,n,~{memory}", false);
     llvm::CallInst *call = b.CreateCall(code, {base, b.getInt64(offset.getZExtValue())});
     call->setOnlyReadsMemory();
     call->setDoesNotThrow();
