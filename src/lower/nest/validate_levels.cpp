@@ -19,7 +19,8 @@ public:
     std::vector<std::vector<std::string>> nests;  ///< the loops around each use, outermost first
     bool all_covered = true;                      ///< every use stands in a consume node of f
     bool produced = false;
-    bool stored = true;  ///< every production stands in a Realize of f
+    bool stored = true;   ///< every production stands in a Realize of f
+    bool hoisted = true;  ///< every Realize of f stands where its storage is hoisted to
     const For *racing =
         nullptr;  ///< a loop of iterations in no order between the storage and a production
 
@@ -48,6 +49,7 @@ protected:
     void visit(const Realize *op) override {
         bool mine = op->name == f_.name();
         in_storage_ += mine;
+        hoisted = hoisted && (!mine || hoisted_ > 0);
         Visitor::visit(op);
         in_storage_ -= mine;
     }
@@ -112,6 +114,10 @@ void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) 
     Uses uses(f);
     uses(s);
     const FuncSchedule &sched = f.schedule();
+    user_assert(uses.hoisted || sched.hoist_storage_level == sched.store_level)
+        << "storage of func " << f.name() << " is hoisted to "
+        << level_text(sched.hoist_storage_level) << ", which does not enclose its storage at "
+        << level_text(sched.store_level);
     if (uses.produced && uses.all_covered && uses.stored) {
         user_assert(!uses.racing) << "func " << f.name() << " is computed at "
                                   << level_text(sched.compute_level) << ", inside of the "

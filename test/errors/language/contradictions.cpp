@@ -73,6 +73,16 @@ TEST_F(Contradictions, StorageInsideOfTheComputation) {
                                          ".y, which does not enclose its computation at root");
 }
 
+// A ring buffer there counted iterations that had not begun.
+TEST_F(Contradictions, StorageHoistedIntoTheComputation) {
+    chain();
+    g.compute_at(h, y);
+    f.compute_at(h, y).hoist_storage(h, x);
+    EXPECT_COMPILE_ERROR(compile(h), "storage of func " + f.name() + " is hoisted to " + h.name() +
+                                         ".x, which does not enclose its storage at " + h.name() +
+                                         ".y");
+}
+
 TEST_F(Contradictions, RingOfOne) {
     chain();
     f.compute_root().ring_buffer(2);
