@@ -5,6 +5,7 @@
 #include <mutex>
 #include <sstream>
 
+#include <llvm/CodeGen/AtomicExpand.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -104,7 +105,11 @@ void PtxWriter::optimize(llvm::Module &module) const {
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());
         });
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+    llvm::ModulePassManager passes =
+        builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+    // What atomic updates that the device has no instruction for compute in their loops is seen by avoid_ptxas_faults.
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::AtomicExpandPass(machine_.get())));
+    passes.run(module, modules);
 }
 
 std::string PtxWriter::text(llvm::Module &module) const {

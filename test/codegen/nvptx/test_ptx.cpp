@@ -741,6 +741,28 @@ TEST(Ptx, MinimaOf16BitsAreDoneIn32) {
     EXPECT_EQ(count(ptx, "max.u32"), 1) << ptx;
 }
 
+// Those that loops for atomic updates compute, too.
+TEST(Ptx, AtomicMinimaOf16BitsAreDoneIn32) {
+    for (const char *type : {"int8", "uint8", "int16", "uint16"}) {
+        for (const char *choice : {"min", "max"}) {
+            const std::string update =
+                std::string("out[0] = ") + choice + "(out[0]:" + type + ", src[t]:" + type + ")";
+            const Type t = std::string(type) == "int8"    ? Int(8)
+                           : std::string(type) == "uint8" ? UInt(8)
+                           : std::string(type) == "int16" ? Int(16)
+                                                          : UInt(16);
+            const std::string ptx =
+                checked_ptx(kernel("let t = gpu_thread_index(0)\natomic out {" + update + "}",
+                                   {input("src", t), output("out", t)}));
+            EXPECT_EQ(count(ptx, "atom.global.cas.b32"), 1) << ptx;
+            EXPECT_EQ(count(ptx, std::string(choice) + ".s16") +
+                          count(ptx, std::string(choice) + ".u16"),
+                      0)
+                << ptx;
+        }
+    }
+}
+
 TEST(Ptx, NegationsAreComplementsPlusOne) {
     for (const Type &t : {Int(16), Int(32)}) {
         const std::string type = "int" + std::to_string(t.bits());
