@@ -79,6 +79,8 @@ private:
         }
         if (const Allocate *op = s.as<Allocate>()) {
             if (op->memory_type == MemoryType::GPUSharedAsync) {
+                // Parts of an inner loop may have storage of the same name, one after the other.
+                is_simple = is_simple && !storage_of(op->name);
                 storage.push_back(op);
                 return strip(op->body);
             }

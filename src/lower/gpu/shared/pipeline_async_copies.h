@@ -32,8 +32,8 @@ namespace calotype::internal {
 /// Loops in the loop are done in the same way, each with its own storage.
 /// A fill that is offered as a copy of a rectangle (gpu_tile_offer) is started by one thread, and
 /// waited for at a counter in shared memory, one for each place of the ring.
-/// If the filling depends on what the loop computes, if the loop is divergent, or
-/// where no loop is around, the storage becomes GPUShared.
+/// If the filling depends on what the loop computes, if the loop is divergent, if its body has
+/// storage of one name twice, or where no loop is around, the storage becomes GPUShared.
 ///
 /// Requires: the form of lower/gpu/kernel_nest.h.
 /// Establishes: storage in GPUSharedAsync has the barriers that it needs.
