@@ -162,6 +162,22 @@ TEST(GpuLoops, of_no_iterations) {
     }
 }
 
+TEST(GpuLoops, of_no_iterations_beside_others_of_the_block) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    Param<int> n("n");
+    RDom r(0, n);
+    f(x, y) = x;
+    f(r, y) += 1;
+    g(x, y) = f(x, y);
+    g.gpu_blocks(x, y);
+    f.compute_at(g, x).update().gpu_threads(r);
+    for (int count : {3, 0, 5}) {
+        n.set(count);
+        expect_values<int>(g, 16, 2, [&](int i, int) { return i + (i < count); });
+    }
+}
+
 template<typename T>
 void check_type() {
     Func f("f"), g("g");

@@ -114,6 +114,46 @@ private:
     int depth_ = 0;  ///< thread loops inside of each other, below this place
 };
 
+/// In which dimensions a statement stands outside of all thread loops.
+class OutsideOfLoops : public Visitor {
+public:
+    explicit OutsideOfLoops(const ThreadShape &shape) : shape_(shape) {
+    }
+    using Visitor::operator();
+    void operator()(const Stmt &s) override {
+        if (!s.defined()) {
+            return;
+        }
+        if (shape_.with_threads.count(s.get())) {
+            Visitor::operator()(s);
+            return;
+        }
+        for (size_t d = 0; d < max_gpu_dims; d++) {
+            found[d] = found[d] || inside_[d] == 0;
+        }
+    }
+    void operator()(const Expr &) override {
+    }
+    std::array<bool, max_gpu_dims> found = {};
+
+private:
+    using Visitor::visit;
+    void visit(const For *op) override {
+        const auto it = shape_.dim.find(op);
+        if (it == shape_.dim.end()) {
+            (*this)(op->body);
+            return;
+        }
+        int &inside = inside_[size_t(it->second)];
+        inside++;
+        (*this)(op->body);
+        inside--;
+    }
+
+    const ThreadShape &shape_;
+    std::array<int, max_gpu_dims> inside_ = {};
+};
+
 }  // namespace
 
 ThreadShape find_thread_shape(const Stmt &body, const PlaceInKernel &outside,
@@ -122,9 +162,14 @@ ThreadShape find_thread_shape(const Stmt &body, const PlaceInKernel &outside,
     ShapeFinder finder(outside, largest, ctx);
     finder(body);
     ThreadShape &shape = finder.shape;
+    OutsideOfLoops outside_of_loops(shape);
+    outside_of_loops(body);
     int64_t threads = 1;
-    for (Expr &size : shape.size) {
+    for (size_t d = 0; d < max_gpu_dims; d++) {
+        Expr &size = shape.size[d];
         size = size.defined() ? size : Expr(1);
+        // Where the loops have no iterations, one thread does the rest.
+        size = outside_of_loops.found[d] ? simplify(max(size, 1)) : size;
         threads *= std::clamp<int64_t>(as_const_int(size).value_or(1), 1, max_block_threads + 1);
     }
     user_assert(threads <= max_block_threads)
