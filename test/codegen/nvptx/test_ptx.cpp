@@ -741,6 +741,19 @@ TEST(Ptx, MinimaOf16BitsAreDoneIn32) {
     EXPECT_EQ(count(ptx, "max.u32"), 1) << ptx;
 }
 
+TEST(Ptx, SaturatingSumsOf16BitsHaveNoMinimaOf16Bits) {
+    for (const Type &t : {Int(8), UInt(8), Int(16), UInt(16)}) {
+        const std::string load = ":" + to_string(t);
+        for (const char *function : {"saturating_add", "saturating_sub"}) {
+            const std::string ptx = checked_ptx(pointwise(
+                std::string(function) + "(src[t]" + load + ", src[t + 1]" + load + ")", t, t));
+            for (const char *choice : {"min.s16", "max.s16", "min.u16", "max.u16"}) {
+                EXPECT_EQ(count(ptx, choice), 0) << ptx;
+            }
+        }
+    }
+}
+
 // Those that loops for atomic updates compute, too.
 TEST(Ptx, AtomicMinimaOf16BitsAreDoneIn32) {
     for (const char *type : {"int8", "uint8", "int16", "uint16"}) {

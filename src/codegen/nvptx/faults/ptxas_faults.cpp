@@ -68,6 +68,27 @@ Value *widened_choice(llvm::IRBuilder<> &b, const Choice &c) {
     return b.CreateTrunc(chosen, narrow);
 }
 
+/// A sum or difference within the limits of its type, which instruction selection makes minima of.
+Value *widened_saturation(llvm::IRBuilder<> &b, const llvm::SaturatingInst &i) {
+    llvm::Type *narrow = i.getType(), *wide = narrow->getWithNewBitWidth(32);
+    const unsigned bits = narrow->getScalarSizeInBits();
+    const bool is_signed = i.isSigned();
+    const auto widen = [&](Value *v) {
+        return is_signed ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide);
+    };
+    const auto limit = [&](const llvm::APInt &value) {
+        return llvm::ConstantInt::get(wide, is_signed ? value.sext(32) : value.zext(32));
+    };
+    Value *exact = b.CreateBinOp(i.getBinaryOp(), widen(i.getLHS()), widen(i.getRHS()));
+    Value *at_most = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin, exact,
+        limit(is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits)));
+    Value *result = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smax, at_most,
+        limit(is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits)));
+    return b.CreateTrunc(result, narrow);
+}
+
 /// A vector of what f makes of each lane.
 template<typename F>
 Value *by_lanes(llvm::IRBuilder<> &b, llvm::Type *type, F &&f) {
@@ -160,6 +181,9 @@ void avoid_ptxas_faults(llvm::Module &module) {
                 result = negated(builder, x);
             } else if (c.id != llvm::Intrinsic::not_intrinsic && is_short(i.getType())) {
                 result = widened_choice(builder, c);
+            } else if (auto *sum = llvm::dyn_cast<llvm::SaturatingInst>(&i);
+                       sum && is_short(i.getType())) {
+                result = widened_saturation(builder, *sum);
             } else if (is_sum_of_shorts(i)) {
                 result = computed_lane_by_lane(builder, i);
             }

@@ -9,6 +9,7 @@ namespace calotype::internal {
 /// To be called after all optimisation, right before instruction selection:
 ///
 ///     min, max of 16 bits   ->  the same in 32 bits, truncated
+///     saturating sums of up to 16 bits  ->  sums of 32 bits, clamped and truncated
 ///     -x of up to 32 bits   ->  ~x + 1, as inline assembly, which LLVM does not turn back
 ///     sums and products of vectors of up to 16 bits  ->  lane by lane
 ///     lanes that a masked load leaves out, and values that are undefined on some way: zero
