@@ -6,6 +6,7 @@
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "runtime/abi/buffer.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
@@ -29,6 +30,15 @@ Expr make_struct(std::vector<Expr> values) {
 }
 
 }  // namespace
+
+// Code steps over elements by powers of two: those of uint24 would lie at every fourth byte of a buffer
+// that says that they have three.
+void check_element_size(const std::string &what, const Type &element) {
+    const int bytes = element.bytes();
+    user_assert((bytes & (bytes - 1)) == 0)
+        << what << " has elements of type " << element << ", of " << bytes
+        << " bytes, must be of a type of 1, 2, 4 or 8";
+}
 
 Type header_type() {
     return type_of<calotype_buffer_t *>();

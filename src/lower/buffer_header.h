@@ -19,6 +19,9 @@ inline Type storage_type(const Type &t) {
     return t.is_bool() ? t.with_bits(8) : t;
 }
 
+/// Refuses elements that no header describes; `what` begins the error.
+void check_element_size(const std::string &what, const Type &element);
+
 /// The type of headers.
 Type header_type();
 

@@ -21,7 +21,8 @@ const char *scalar_type_name(Dialect dialect, Type t) {
         return dialect == Dialect::OpenCL ? (opencl) : (cuda);                                     \
     }
 #include "codegen/opencl/types.def"
-    internal_error << "no device has the type " << t;
+    user_error << (dialect == Dialect::OpenCL ? "OpenCL C" : "CUDA") << " has no type for " << t
+               << ", which a kernel computes";
 }
 
 namespace {

@@ -20,6 +20,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/resolve_language.h"
@@ -118,15 +119,6 @@ Interval before_reads(const Interval &range) {
     return {bounds(range.min).min, bounds(range.max).max};
 }
 
-// Code steps over elements by powers of two: those of uint24 would lie at every fourth byte of a buffer
-// whose owner has made them of three.
-void check_element_size(const ArgumentBuffer &b) {
-    const int bytes = b.type.bytes();
-    user_assert((bytes & (bytes - 1)) == 0)
-        << b.role << " has elements of type " << b.type << ", of " << bytes
-        << " bytes, must be of a type of 1, 2, 4 or 8";
-}
-
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
     std::set<std::string> names;
@@ -164,7 +156,9 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
                               aligned_bounds(f)});
         }
     }
-    std::for_each(result.begin(), result.end(), check_element_size);
+    for (const ArgumentBuffer &b : result) {
+        check_element_size(b.role, b.type);
+    }
     return result;
 }
 

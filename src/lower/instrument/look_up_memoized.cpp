@@ -282,6 +282,7 @@ Stmt look_up(const Function &f, const MemoizedStorage &storage, const Stmt &body
                       s);
     s = LetStmt::make(part(f, "buffers"), Call::make(Handle(), Intrinsic::make_struct, headers), s);
     for (size_t i = storage.buffers.size(); i-- > 0;) {
+        check_element_size("func " + f.name() + ", which is memoized,", storage.types[i]);
         s = LetStmt::make(names::buffer(storage.buffers[i]),
                           make_buffer_header(Expr(), storage.types[i], shape), s);
     }

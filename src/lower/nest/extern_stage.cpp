@@ -124,6 +124,21 @@ Expr answered_max(const Function &f, const std::string &buffer, int d) {
            1;
 }
 
+void check_elements(const Function &f) {
+    for (const Type &t : f.output_types()) {
+        check_element_size("extern stage " + f.name(), t);
+    }
+    for (const ExternFuncArgument &arg : f->extern_args) {
+        for (int i = 0; arg.is_func() && i < Function(arg.func).outputs(); i++) {
+            if (arg.value < 0 || arg.value == i) {
+                check_element_size("func " + Function(arg.func).name() +
+                                       ", an argument of extern stage " + f.name() + ",",
+                                   Function(arg.func).output_types()[i]);
+            }
+        }
+    }
+}
+
 /// An empty header, to be filled in with what is needed of an input.
 QueryStep ask_input(const Function &f, const std::string &buffer, const Type &type,
                     int dimensions) {
@@ -252,6 +267,7 @@ Expr read_what_is_there(const Expr &e) {
 }
 
 std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
+    check_elements(f);
     if (is_copy_stage(f)) {
         return query_copy_stage(f);
     }

@@ -28,6 +28,28 @@ TEST(GpuSchedules, threads_without_blocks) {
                                             "block loop: use gpu_blocks too");
 }
 
+TEST(GpuSchedules, elements_of_three_bytes) {
+    Func f = two_dimensional("adds_threes"), g("threes");
+    g(x, y) = cast(UInt(24), x + y);
+    f(x, y) += cast<int>(g(x + 1, y));
+    f.update().gpu_tile(x, y, xi, yi, 8, 8);
+    const std::string expected =
+        "func threes, which is used inside of block loop adds_threes.s1.y.y, "
+        "has elements of type uint24, of 3 bytes, must be of a type of 1, 2, "
+        "4 or 8";
+    lower_for_cuda(f);
+    g.compute_root();
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f), expected);
+    g.compute_at(f, x).gpu_threads(x, y);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f), expected);
+    Func inlined("narrow");
+    inlined(x, y) = cast<int>(cast(UInt(24), x * y) / 3);
+    inlined.gpu_tile(x, y, xi, yi, 8, 8);
+    EXPECT_COMPILE_ERROR(
+        inlined.compile_to_object("/dev/null", {}, "p", Target("x86-64-linux-opencl")),
+        "OpenCL C has no type for uint24, which a kernel computes");
+}
+
 TEST(GpuSchedules, blocks_inside_of_threads) {
     Func f = two_dimensional("inside_out");
     f.gpu_blocks(y).gpu_threads(x);

@@ -34,6 +34,30 @@ TEST(Funcs, elements_that_no_buffer_has) {
         "of a type of 1, 2, 4 or 8");
 }
 
+TEST(Funcs, elements_that_no_header_describes) {
+    Func given("given_threes"), stage("takes_threes"), five("makes_fives"), kept("kept_threes");
+    given(x) = cast(UInt(24), x);
+    given.compute_root();
+    stage.define_extern("stage_of_elements", {given}, UInt(8), 1);
+    EXPECT_COMPILE_ERROR(
+        stage.compile_jit(),
+        "func given_threes, an argument of extern stage takes_threes, has elements "
+        "of type uint24, of 3 bytes, must be of a type of 1, 2, 4 or 8");
+    Func reads_five, reads_kept;
+    five.define_extern("stage_of_elements", {}, Int(40), 1);
+    five.compute_root();
+    reads_five(x) = cast<int>(five(x));
+    EXPECT_COMPILE_ERROR(reads_five.compile_jit(),
+                         "extern stage makes_fives has elements of type int40, of 5 bytes, must be "
+                         "of a type of 1, 2, 4 or 8");
+    kept(x) = cast(UInt(24), x);
+    kept.compute_root().memoize();
+    reads_kept(x) = cast<int>(kept(x));
+    EXPECT_COMPILE_ERROR(reads_kept.compile_jit(),
+                         "func kept_threes, which is memoized, has elements of type uint24, of 3 "
+                         "bytes, must be of a type of 1, 2, 4 or 8");
+}
+
 TEST(Funcs, bounds) {
     Func f = two_dimensional("bounded");
     EXPECT_COMPILE_ERROR(f.bound(u, 0, 10),

@@ -5,6 +5,7 @@
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/buffer_header.h"
 #include "lower/effects.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/schedule.h"
@@ -180,7 +181,26 @@ private:
         Visitor::visit(op);
     }
 
+    // What a Func holds for a kernel has a header, or is laid out in shared memory as if it had.
+    void check_elements(const std::string &func, const Type &t) const {
+        if (!blocks_.empty()) {
+            check_element_size("func " + func + ", which is used inside of block loop " +
+                                   blocks_[0]->name + ",",
+                               t.element_of());
+        }
+    }
+
+    void visit(const Provide *op) override {
+        for (const Expr &value : op->values) {
+            check_elements(op->name, value.type());
+        }
+        Visitor::visit(op);
+    }
+
     void visit(const Call *op) override {
+        if (op->call_type == CallKind::Func) {
+            check_elements(op->name, op->type);
+        }
         if (!blocks_.empty()) {
             const bool prints =
                 op->is_intrinsic(Intrinsic::print) || op->is_intrinsic(Intrinsic::print_when);
