@@ -6,6 +6,7 @@
     torch.ops.calotype.blur(photo, 2.0)         # the same
 """
 
+import inspect
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
@@ -50,6 +51,20 @@ class _Parameter(NamedTuple):
         )
 
 
+def _signature(inputs: List[_Parameter], outputs: int) -> inspect.Signature:
+    kinds = {"bool": bool, "int": int, "float": float, "Tensor": torch.Tensor}
+    parameters = [
+        inspect.Parameter(
+            p.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            annotation=kinds[p.schema().split()[0]],
+        )
+        for p in inputs
+    ]
+    result: Any = torch.Tensor if outputs == 1 else Tuple[(torch.Tensor,) * outputs]
+    return inspect.Signature(parameters, return_annotation=result)
+
+
 class Op:
     """A pipeline as an operator of torch: takes its inputs, gives its results as new tensors.
 
@@ -66,6 +81,8 @@ class Op:
         self.outputs = [p for p in self.parameters if p.kind == "output"]
         self.shapes = shapes
         self.name = name
+        self.__name__ = name.split("::")[-1]
+        self.__signature__ = _signature(self.inputs, len(self.outputs))
         self._order = _order_of(self.parameters)
         self._known: Dict[Any, List[Shape]] = {}
         self._check_types()

@@ -55,8 +55,19 @@ def test_all_types_there_and_back(dtype):
     assert numpy.array_equal(out, a)
 
 
+def test_a_type_is_a_dtype_of_numpy():
+    for name in ("bool", "int8", "uint16", "int64", "float16", "float32", "float64"):
+        t = ct.Type(name)
+        assert numpy.dtype(t) == name and numpy.zeros(3, t).dtype == name and t.dtype == name
+    for none in (ct.UInt(24), ct.Handle(), ct.UInt(8, 4)):
+        assert not hasattr(none, "dtype")
+        with pytest.raises(TypeError, match="Cannot interpret '<.*Type .*>' as a data type"):
+            numpy.dtype(none)
+
+
 def test_bfloat16_of_ml_dtypes():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    assert numpy.dtype(ct.BFloat(16)) == bfloat16
     a = numpy.array([[0, 1, 1.5], [2, 3, -4]], bfloat16)
     b = ct.Buffer(a)
     assert b.type() == ct.BFloat(16) and b[2, 1] == -4

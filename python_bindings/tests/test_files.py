@@ -236,6 +236,20 @@ def test_what_stands_for_a_name_is_pickled():
     f.vectorize(pickle.loads(pickle.dumps(ct.Var("outer"))), 4)
 
 
+def test_copies_of_expressions_are_what_they_are():
+    """dataclasses.asdict and the like copy what is in them."""
+    f, x = ct.Func("copied"), ct.Var("x")
+    r = ct.RDom([(0, 3)]).x
+    values = {"weight": [x + 1], "loop": r, "range": ct.Range(0, x)}
+    again = copy.deepcopy(values)
+    assert again["weight"][0] is values["weight"][0] and again["loop"] is r and copy.copy(x + 1) is not None
+    again["range"].extent = ct.Expr(3)
+    assert str(values["range"].extent) == "x" and str(copy.copy(values["range"]).extent) == "x"
+    f[x] = again["weight"][0]
+    f[again["loop"]] += 1
+    assert list(f.realize([4])) == [2, 3, 4, 4]
+
+
 def test_buffers_are_pickled():
     image = ct.Buffer.make_interleaved(ct.UInt(16), 4, 3, 3, "image")
     image.for_each_element(lambda at: image.__setitem__(at, 100 * at[0] + 10 * at[1] + at[2]))

@@ -2,6 +2,7 @@
 """Pipelines as operators of torch. On a machine with a GPU, there too."""
 
 import copy
+import inspect
 import os
 import pathlib
 import shutil
@@ -54,6 +55,12 @@ def test_an_operator_makes_its_result(scaled):
     scaled.into(image, 3.0, result)
     assert torch.equal(result, image * 3)
     assert "(Tensor image, float gain) -> Tensor" in repr(scaled)
+    signature = inspect.signature(scaled)
+    assert [(p.name, p.annotation) for p in signature.parameters.values()] == [
+        ("image", torch.Tensor),
+        ("gain", float),
+    ]
+    assert signature.return_annotation is torch.Tensor and scaled.__name__ in repr(scaled)
 
 
 def test_results_are_as_large_as_inputs_allow():

@@ -25,6 +25,9 @@ void bind_expr(PythonModule &m) {
             "__init__", [](Expr *e, TextArg value) { new (e) Expr(value.get()); }, "value"_a)
         .def("type", [](const Expr &e) { return e.type(); })
         .def("defined", [](const Expr &e) { return e.defined(); })
+        .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+        .def(
+            "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a)
         .def("__str__", &text_of)
         .def("__repr__", [](const Expr &e) {
             return e.defined()
@@ -48,6 +51,9 @@ void bind_expr(PythonModule &m) {
             "pair"_a)
         .def_rw("min", &Range::min)
         .def_rw("extent", &Range::extent)
+        .def("__copy__", [](const Range &r) { return Range(r); })
+        .def(
+            "__deepcopy__", [](const Range &r, nb::handle) { return Range(r); }, "memo"_a)
         .def("__repr__", [](const Range &r) {
             return "<calotype.Range min: " + text_of(r.min) + ", extent: " + text_of(r.extent) +
                    ">";

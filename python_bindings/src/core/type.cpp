@@ -162,6 +162,12 @@ void bind_questions(PythonClass<Type> &c) {
                 return t.with_lanes(lanes);
             },
             "lanes"_a)
+        .def_prop_ro(
+            "dtype",
+            [](const Type &t) {
+                return nb::module_::import_("calotype._dtypes").attr("dtype_named")(to_string(t));
+            },
+            "numpy's dtype, so that numpy.empty(3, t) has elements of this type.")
         .def("element_of", &Type::element_of)
         .def("widen", &Type::widen)
         .def("narrow", &Type::narrow)

@@ -13,6 +13,9 @@ void bind_rvar(PythonModule &m) {
         .def("name", &RVar::name)
         .def("min", &RVar::min)
         .def("extent", &RVar::extent)
+        .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+        .def(
+            "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a)
         .def("__str__", &RVar::name)
         .def("__repr__", [](const RVar &v) { return "<calotype.RVar '" + v.name() + "'>"; });
     add_operators(c);
