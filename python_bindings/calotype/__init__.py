@@ -32,9 +32,20 @@ def _names() -> Any:
     return importlib.import_module("._language", __name__)
 
 
+def _submodule(name: str) -> Any:
+    try:
+        return importlib.import_module("." + name, __name__)
+    except ModuleNotFoundError as e:
+        # So that hasattr() and help() work. What is not there is not an attribute.
+        lacks = e.name or ""
+        if lacks.startswith("calotype"):
+            lacks = "the compiler, and only calotype-runtime is installed here"
+        raise AttributeError(f"calotype.{name} needs {lacks}") from e
+
+
 def __getattr__(name: str) -> Any:
     if name in _submodules:
-        return importlib.import_module("." + name, __name__)
+        return _submodule(name)
     if name == "__version__":
         return importlib.import_module(".runtime._runtime", __name__).__version__
     if name.startswith("__") and name != "__all__":
@@ -54,4 +65,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list:
-    return sorted(set(globals()) | set(_names().__all__) | set(_submodules))
+    try:
+        names = _names().__all__
+    except ModuleNotFoundError:
+        names = []
+    return sorted({*globals(), *names, *_submodules})

@@ -3,6 +3,7 @@
 
 import copy
 import os
+import pathlib
 import pickle
 import re
 import subprocess
@@ -209,6 +210,37 @@ def test_ints_are_int32_in_extremes_of_halide():
     assert hl.max(low, 2).type() == hl.min(300, low, 7).type() == hl.Int(32)
     assert hl.evaluate(hl.max(low, 2) - 10) == -7 and hl.evaluate(hl.min(low, 300, 7)) == 3
     assert hl.max(low, hl.u8(9)).type() == hl.UInt(8) and hl.min(low, 2.5).type() == hl.Float(32)
+
+
+HELP = """
+import inspect, pydoc, sys
+sys.modules["torch"] = None  # as where it is not installed
+import calotype as ct
+assert set(dir(ct)) >= {"Error", "runtime", "torch"} and pydoc.render_doc(ct)
+assert {name for name, _ in inspect.getmembers(ct)} >= {"Error", "runtime"}
+for name in ("torch", *sys.argv[1:]):
+    assert not hasattr(ct, name), name
+try:
+    ct.torch
+except AttributeError as e:
+    assert str(e) == "calotype.torch needs torch", e
+"""
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_help_where_a_part_is_not_installed(is_whole, tmp_path):
+    installed = pathlib.Path(ct.__file__).parent
+    lacks = []
+    if not is_whole:
+        (tmp_path / "calotype").mkdir()
+        for name in ("__init__.py", "_errors.py", "_prefetch.py", "_typing.py", "torch.py", "runtime"):
+            (tmp_path / "calotype" / name).symlink_to(installed / name)
+        lacks = ["Func", "halide", "imageio"]
+    path = str(installed.parent if is_whole else tmp_path)
+    env = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-c", HELP, *lacks]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_types_and_targets_are_pickled():
