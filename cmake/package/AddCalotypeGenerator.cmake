@@ -9,7 +9,7 @@
 # project finds it: there this function looks for the package PACKAGE_NAME (default:
 # <project>-calotype_generators) and takes the executable from it, if it is found.
 #
-# The first source may be a Python file that ends in calotype.main(); further ones are what it imports.
+# The first source may be a Python file that ends in calotype.main(); what it imports need not be named.
 # It is run by Calotype_PYTHON (default: the Python of the environment that pip has installed this package
 # in, else the one that CMake finds), which must have the package calotype unless this package is that of
 # a build folder with it.

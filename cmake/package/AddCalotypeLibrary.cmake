@@ -230,14 +230,23 @@ macro(_calotype_generate TARGETS EMIT FILES)
     endif()
     string(REPLACE ";" "," _targets "${TARGETS}")
     string(REPLACE ";" "," _emit "${EMIT}")
-    # Of one written in Python.
+    set(_environment "")
+    if(ARG_CACHE_DIR)
+        set(_environment "CT_CACHE_DIR=${ARG_CACHE_DIR}")
+    endif()
+    # One written in Python says what it has imported.
     get_target_property(_generator_files "${ARG_FROM}" CALOTYPE_GENERATOR_FILES)
-    if(NOT _generator_files)
+    set(_depfile "")
+    if(_generator_files)
+        list(GET files 0 _first)
+        list(APPEND _environment "CT_DEPFILE_OF=${_first}")
+        set(_depfile DEPFILE "${_first}.d")
+    else()
         set(_generator_files "")
     endif()
     set(_generator "${ARG_FROM}")
-    if(ARG_CACHE_DIR)
-        set(_generator "${CMAKE_COMMAND}" -E env "CT_CACHE_DIR=${ARG_CACHE_DIR}" "$<TARGET_FILE:${ARG_FROM}>")
+    if(_environment)
+        set(_generator "${CMAKE_COMMAND}" -E env ${_environment} "$<TARGET_FILE:${ARG_FROM}>")
     endif()
     add_custom_command(
         OUTPUT ${FILES}
@@ -246,6 +255,7 @@ macro(_calotype_generate TARGETS EMIT FILES)
             -o "${ARG_OUTPUT_DIR}" -e "${_emit}" ${_plugin_flags} ${_gradient_flags}
             "target=${_targets}" ${ARG_PARAMS}
         DEPENDS ${ARG_FROM} ${_generator_files} ${ARG_DEPENDS} ${_plugins}
+        ${_depfile}
         COMMENT "Generating ${ARG_FILE_BASE_NAME} for ${_targets}"
         VERBATIM)
 endmacro()

@@ -17,6 +17,7 @@
 
 import contextvars
 import enum
+import os
 import sys
 from collections.abc import Callable
 
@@ -569,7 +570,23 @@ def create_callable_from_generator(
     )
 
 
+def _write_depfile(output: str) -> None:
+    """What was imported, in the form of make and for its file `output`: output.d. What is installed is left out."""
+    import sysconfig
+
+    known = sysconfig.get_paths()
+    installed = tuple(os.path.join(known[k], "") for k in ("stdlib", "platstdlib", "purelib", "platlib"))
+    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+    sources = sorted(f for f in map(os.path.abspath, filter(None, files)) if not f.startswith(installed))
+    escaped = [f.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ") for f in [output, *sources]]
+    with open(output + ".d", "w", encoding="utf-8") as file:
+        file.write(escaped[0] + ":" + "".join(f" \\\n  {f}" for f in escaped[1:]) + "\n")
+
+
 def main(argv: list[str] | None = None) -> None:
     """The command line of generators, as of those in C++. Does not come back."""
     sys.stdout.flush()
-    sys.exit(_core._generator_main(sys.argv[1:] if argv is None else argv))
+    status = _core._generator_main(sys.argv[1:] if argv is None else argv)
+    if status == 0 and "CT_DEPFILE_OF" in os.environ:
+        _write_depfile(os.environ["CT_DEPFILE_OF"])
+    sys.exit(status)

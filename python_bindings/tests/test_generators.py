@@ -419,6 +419,18 @@ def test_cmake_runs_a_generator_in_python(tmp_path):
     (tmp_path / "ramp_generator.py").write_text(SOURCE.replace("x * self.step", "x - self.step"))
     project.build()
     assert project.run("b/main") == "93 96\n"
+    # What the generator has imported is compiled again with it.
+    (tmp_path / "my parts").mkdir()
+    part = tmp_path / "my parts" / "offset.py"
+    part.write_text("OFFSET = 20")
+    imports = "import sys; sys.path.append('my parts'); import offset"
+    source = SOURCE.replace("x * self.step", "x + offset.OFFSET").replace("import calotype", f"{imports}\nimport calotype", 1)
+    (tmp_path / "ramp_generator.py").write_text(source.replace("'my parts'", repr(str(part.parent))))
+    project.build()
+    assert project.run("b/main") == "120 123\n"
+    part.write_text("OFFSET = -7")
+    project.build()
+    assert project.run("b/main") == "93 96\n"
     code = "import array, ramps; o = array.array('i', [0] * 3); ramps.ramp(1, out=o); print(list(o))"
     assert project.run(sys.executable, "-c", code) == "[-6, -5, -4]\n"
 
