@@ -127,7 +127,7 @@ _operators = frozenset(
 
 
 def _elementwise(function: Callable[..., Any], *operands: Any) -> Any:
-    if not any(isinstance(a, numpy.ndarray) for a in operands):
+    if not any(isinstance(a, (numpy.ndarray, list)) for a in operands):
         return function(*operands)
     return _as_exprs(numpy.frompyfunc(function, len(operands), 1)(*map(_boxed, operands)))
 
@@ -193,6 +193,14 @@ def of_element(name: str, *operands: Any) -> Any:
     return _functions[name](*operands)
 
 
+def of_values(ref: Any, dtype: Any) -> Any:
+    """An array of the value of a FuncRef, without dimensions, or of those of a Tuple."""
+    values = _core.Expr(ref) if ref.size() == 1 else [_core.Expr(v) for v in ref]
+    array = numpy.empty(() if ref.size() == 1 else ref.size(), object)
+    array[...] = values
+    return array if dtype is None else array.astype(dtype)
+
+
 # Those of numpy's functions that are no ufuncs and whose own bodies cannot work on expressions.
 _other_functions: dict[str, Callable[..., Any]] = {
     "around": _each(_round),
@@ -208,6 +216,8 @@ def _boxed(operand: Any) -> Any:
     """As an array of objects, so that numpy calls its loops for them and not this again."""
     if isinstance(operand, ExprArray):
         return operand.view(numpy.ndarray)
+    if isinstance(operand, (list, tuple)):
+        operand = numpy.asarray(operand)
     if isinstance(operand, (numpy.ndarray, numpy.generic)):
         values = numpy.asanyarray(operand)
         # As Exprs they keep their type, but for those that numpy makes of Python's numbers.

@@ -314,6 +314,31 @@ def test_arrays_of_expressions_choose_and_compare():
     assert list(f.realize([3])) == pytest.approx([numpy.var([x, 2 * x, 3 * x]) for x in range(3)])
 
 
+def test_values_of_funcs_in_arrays_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    x, f, pair = ct.Var("x"), ct.Func("f"), ct.Func("pair")
+    f[x] = x * x
+    pair[x] = (x, 2 * x)
+    for made, expected in [
+        (numpy.array([f[x], 1]), [ct.Expr(f[x]), 1]),
+        (numpy.array([[f[x], 2], [1, f[x + 1]]]), [ct.Expr(f[x]), 2, 1, ct.Expr(f[x + 1])]),
+        (numpy.array([f[x], x], object), [ct.Expr(f[x]), x]),
+        (numpy.asarray(pair[x]), [ct.Expr(pair[x][0]), ct.Expr(pair[x][1])]),
+        (numpy.dot([1, 2], [f[x], f[x + 1]]), [1 * f[x] + 2 * f[x + 1]]),
+        (numpy.sum([f[x], f[x + 1]]), [f[x] + f[x + 1]]),
+        (ct.expr_array([f[x], 1]) > 2, [f[x] > 2, ct.Expr(1) > 2]),
+        (numpy.maximum(f[x], [1, x]), [ct.max(f[x], 1), ct.max(f[x], x)]),
+        (numpy.where(f[x] > 2, [f[x], 1], 2), [ct.select(f[x] > 2, f[x], 2), ct.select(f[x] > 2, ct.Expr(1), 2)]),
+    ]:
+        assert [str(ct.Expr(e)) for e in numpy.ravel(made)] == [str(ct.Expr(e)) for e in expected]
+    assert numpy.asarray(f[x]).shape == () and numpy.asarray(pair[x]).shape == (2,)
+    with pytest.raises(TypeError, match="float"):
+        numpy.asarray(f[x], float)
+    g = ct.Func("g")
+    g[x] = numpy.linalg.norm(numpy.array([f[x], f[x + 1]]))
+    assert g.realize([3])[2] == pytest.approx((4**2 + 9**2) ** 0.5)
+
+
 def test_functions_of_numpy_have_its_values():
     """No function of numpy gives an expression back as it is because it does not know it."""
     numpy = pytest.importorskip("numpy")

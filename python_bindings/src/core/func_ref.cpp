@@ -215,6 +215,16 @@ void bind_func_ref(PythonModule &m) {
         // Python would do without; type checkers ask for it.
         .def("__iter__", &elements_of,
              nb::sig("def __iter__(self) -> collections.abc.Iterator[typing.Any]"))
+        // numpy would take it for a sequence.
+        .def(
+            "__array__",
+            [](nb::handle self, nb::handle dtype, nb::handle) {
+                return nb::module_::import_("calotype._ufuncs").attr("of_values")(self, dtype);
+            },
+            "dtype"_a = nb::none(), "copy"_a = nb::none(),
+            "For numpy: an array of this value, or of these, as expressions.",
+            nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) "
+                    "-> typing.Any"))
         .def("equivalent_to", &FuncRef::equivalent_to, "other"_a)
         .def("__repr__", [](const FuncRef &r) { return "<calotype.FuncRef " + text_of(r) + ">"; })
         .def(
