@@ -36,8 +36,12 @@ void JitState::set_target(const Target &target) {
     target_ = target;
 }
 
+bool is_open(const Target &target) {
+    return target == Target() || target.has_unknowns();
+}
+
 Target JitState::resolve_target(const Target &target) {
-    if (target == Target() || target.has_unknowns()) {
+    if (is_open(target)) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return target_ == Target() ? with_capability_of_device(variable_.read()) : target_;
     }
@@ -51,24 +55,26 @@ Target JitState::resolve_target(const Target &target) {
 std::shared_ptr<const CompiledPipeline> JitState::find(const PipelineContents &pipeline,
                                                        const Target &target) {
     std::shared_ptr<const Compilation> last;
+    bool is_for_target = false;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         last = last_;
+        const Target &wanted = is_open(target) ? target_ : target;
+        is_for_target = last && (wanted == Target() || wanted == last->compiled->target);
     }
     const bool is_same =
-        last && externs.empty() && pipeline.custom_passes.empty() && pipeline.linkables.empty() &&
-        last->target == target &&
+        is_for_target && externs.empty() && pipeline.custom_passes.empty() &&
+        pipeline.linkables.empty() &&
         last->snapshot.is_of(pipeline.outputs, pipeline.requirements, pipeline.trace_pipeline);
     return is_same ? last->compiled : nullptr;
 }
 
-void JitState::remember(PipelineSnapshot snapshot, const Target &target,
+void JitState::remember(PipelineSnapshot snapshot,
                         std::shared_ptr<const CompiledPipeline> compiled) {
     if (!snapshot.is_complete()) {
         return;
     }
     auto now = std::make_shared<Compilation>();
-    now->target = target;
     now->snapshot = std::move(snapshot);
     now->compiled = std::move(compiled);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -254,23 +260,25 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
 std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipeline,
                                                          const Target &target) {
     JitState &state = JitState::of(pipeline);
-    if (auto known = state.find(*pipeline.contents(), target)) {
+    const Target wanted = is_open(target) ? target : state.resolve_target(target);
+    if (auto known = state.find(*pipeline.contents(), wanted)) {
         return known;
     }
     auto result = std::make_shared<CompiledPipeline>();
+    result->target = state.resolve_target(wanted);
     std::optional<JitJob> job;
     PipelineSnapshot snapshot;
     {
         const ReadingScope reading;
         result->inputs = inputs_of(pipeline);
         const std::vector<Argument> args = arguments_of(result->inputs);
-        job = job_with_args(pipeline, args, target);
+        job = job_with_args(pipeline, args, result->target);
         if (job->externs.empty()) {
             snapshot = PipelineSnapshot(pipeline.source("", args));
         }
     }
     result->code = compile(std::move(*job));
-    state.remember(std::move(snapshot), target, result);
+    state.remember(std::move(snapshot), result);
     return result;
 }
 

@@ -20,6 +20,7 @@ namespace calotype::internal {
 
 /// A pipeline compiled for this process, with what it takes its values from.
 struct CompiledPipeline {
+    Target target;
     std::shared_ptr<const JitCode> code;
     std::vector<InferredArgument> inputs;  ///< without __user_context
 };
@@ -33,22 +34,20 @@ struct JitState : PipelineDriverState {
     }
     /// Remembers what compile_jit was for: realize() with no target is for the same.
     void set_target(const Target &target);
-    /// The JIT target that `target` stands for: an empty one is that of the last compile_jit, or
+    /// The JIT target that `target` stands for: an open one is that of the last compile_jit, or
     /// else that of the environment.
     Target resolve_target(const Target &target);
-    /// What the pipeline was compiled to last, if that was for this target and nothing has changed
-    /// since; null otherwise.
+    /// What the pipeline was compiled to last, if that was for this target, or this is open and no
+    /// compile_jit was for another, and nothing has changed since; null otherwise.
     std::shared_ptr<const CompiledPipeline> find(const PipelineContents &pipeline,
                                                  const Target &target);
     /// `snapshot` is of the pipeline as it was compiled.
-    void remember(PipelineSnapshot snapshot, const Target &target,
-                  std::shared_ptr<const CompiledPipeline> compiled);
+    void remember(PipelineSnapshot snapshot, std::shared_ptr<const CompiledPipeline> compiled);
     /// The state of a pipeline, made when first needed.
     static JitState &of(const Pipeline &pipeline);
 
 private:
     struct Compilation {
-        Target target;
         PipelineSnapshot snapshot;
         std::shared_ptr<const CompiledPipeline> compiled;
     };
@@ -58,8 +57,10 @@ private:
     std::shared_ptr<const Compilation> last_;
 };
 
+/// A target that does not say what for.
+bool is_open(const Target &target);
 /// Compiles with the arguments that the pipeline depends on, or finds the code of an equal
-/// pipeline.
+/// pipeline. An open target is that of the code that the pipeline has, or else JitState's.
 std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipeline,
                                                          const Target &target);
 /// Compiles with these arguments. A CompileError if one is missing.

@@ -195,12 +195,11 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
     Realization r = make_outputs(*this, sizes);
     std::vector<calotype_buffer_t *> outputs = raw_buffers(r);
     JitState &state = JitState::of(*this);
-    const Target resolved = state.resolve_target(target);
-    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, resolved);
+    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, target);
     const JITHandlers &handlers = state.handlers;
     // Schedules may compute more than is asked for, which the buffers then need room for. If it is
     // less, the run says so.
-    if (!resolved.has_feature(Target::NoBoundsQuery)) {
+    if (!compiled->target.has_feature(Target::NoBoundsQuery)) {
         run(*compiled, handlers, context, outputs);
         if (!covers(r, sizes)) {
             r = make_outputs(*this, sizes);
@@ -231,7 +230,7 @@ void Pipeline::realize(JITUserContext *context, RealizationArg output, const Tar
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
     JitState &state = JitState::of(*this);
-    run(*compile_inferred(*this, state.resolve_target(target)), state.handlers, context, outputs);
+    run(*compile_inferred(*this, target), state.handlers, context, outputs);
 }
 
 // ---- infer_input_bounds ----
@@ -299,8 +298,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
                                   const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    const std::shared_ptr<const CompiledPipeline> compiled =
-        compile_inferred(*this, JitState::of(*this).resolve_target(target));
+    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, target);
     JitRun run(context, JitState::of(*this).handlers);
     CallArguments args(run, compiled->inputs.size(), outputs.size());
     std::vector<std::unique_ptr<Query>> queries;
@@ -350,12 +348,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
 
 void Pipeline::compile_jit(const Target &target) {
     // Not the target of an earlier call.
-    const bool is_open = target == Target() || target.has_unknowns();
-    const Target wanted = is_open ? get_jit_target_from_environment() : target;
-    JitState &state = JitState::of(*this);
-    const Target resolved = state.resolve_target(wanted);
-    compile_inferred(*this, resolved);
-    state.set_target(resolved);
+    const Target wanted = internal::is_open(target) ? get_jit_target_from_environment() : target;
+    JitState::of(*this).set_target(compile_inferred(*this, wanted)->target);
 }
 
 JITHandlers &Pipeline::jit_handlers() {

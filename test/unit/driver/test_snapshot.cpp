@@ -7,11 +7,13 @@
 #include "driver/module.h"
 #include "driver/progress.h"
 #include "harness/expect_error.h"
+#include "harness/scoped_environment.h"
 #include "lang/language.h"
 #include "lang/pipeline.h"
 #include "pipeline/compare/snapshot.h"
 #include "pipeline/edits.h"
 #include "support/edit_lock.h"
+#include "target/target.h"
 
 namespace calotype::internal {
 namespace {
@@ -399,6 +401,18 @@ TEST(PipelineSnapshot, RealizeSeesWhatHasChanged) {
     image.fill(3);
     f.realize(out);
     EXPECT_EQ(4, out(7));
+}
+
+// That of the environment is asked for when there is something to compile.
+TEST(PipelineSnapshot, WithoutATargetRunsTheCodeThatIsThere) {
+    Var x("x");
+    Func f("f");
+    f(x) = x + 1;
+    const test::ScopedEnvironment set("CT_JIT_TARGET", "nonsense");
+    EXPECT_EQ(4, Buffer<int>(f.realize({4}, get_host_target()))(3));
+    EXPECT_EQ(5, Buffer<int>(f.realize({5}))(4));
+    f.vectorize(x, 4);
+    EXPECT_THROW(f.realize({5}), CompileError);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "target/jit_target_text.h"
 #include "target/target.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "harness/expect_error.h"
+#include "harness/scoped_environment.h"
 #include "runtime/abi/target_features.h"
 #include "target/registers.h"
 
@@ -15,19 +15,7 @@ using namespace internal;
 
 namespace {
 
-/// Sets an environment variable for the length of a test.
-class ScopedEnvironment {
-public:
-    ScopedEnvironment(const char *name, const char *value) : name_(name) {
-        setenv(name, value, 1);
-    }
-    ~ScopedEnvironment() {
-        unsetenv(name_);
-    }
-
-private:
-    const char *name_;
-};
+using test::ScopedEnvironment;
 
 TEST(Target, TextBothWays) {
     for (const char *text :
