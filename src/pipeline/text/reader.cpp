@@ -10,6 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/text/expr_parser.h"
 #include "ir/walk/own_symbol.h"
+#include "pipeline/text/check_read.h"
 #include "pipeline/text/image_fields.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
@@ -24,7 +25,8 @@ struct Declarations {
     std::map<std::string, Parameter> params;
     std::map<std::string, Image> images;
     std::map<std::string, SymbolPtr> shapes;  ///< variables of the shape of a buffer
-    /// Wrappers with what they wrap: that owns them, and is called by its name alone.
+    /// Wrappers, and clones, with what they stand for: that owns them, and wrappers call it by its
+    /// name alone.
     std::set<std::pair<std::string, std::string>> wrapped;
 };
 
@@ -57,8 +59,9 @@ private:
         const Expr e = GraphMutator::visit(op);
         const Call *call = e.as<Call>();
         SymbolPtr symbol;
-        if (call->call_type == CallKind::Func && call->name != func_ &&
-            !declared_.wrapped.count({func_, call->name})) {
+        if (call->call_type == CallKind::Func && declared_.wrapped.count({func_, call->name})) {
+            declared_.funcs.at(func_)->wrapped = declared_.funcs.at(call->name).get();
+        } else if (call->call_type == CallKind::Func && call->name != func_) {
             if (const auto f = declared_.funcs.find(call->name); f != declared_.funcs.end()) {
                 symbol = f->second;
             }
@@ -114,6 +117,9 @@ public:
             complete(*f);
         }
         resolve(source_.requirements, "");
+        for (const Requirement &r : source_.requirements) {
+            check_condition(r.condition, "the pipeline");
+        }
         for (const std::string &name : outputs_) {
             source_.outputs.emplace_back(find(declared_.funcs, name));
         }
@@ -378,7 +384,9 @@ private:
             std::string key;
             read(key);
             expect(":");
-            read(x[key]);
+            T value{};  // in no map yet, where an error leaves it incomplete
+            read(value);
+            x[key] = std::move(value);
             if (!accept(",") && !peek().is("}")) {
                 fail("',' or '}'");
             }
@@ -499,6 +507,7 @@ private:
             domain = made.symbol();
         }
         resolve(d, f.name, domain, rvars);
+        check_definition_read(f, d);
         for (const Specialization &special : d.specializations) {
             if (special.definition.defined()) {
                 complete(f, *special.definition);

@@ -108,6 +108,46 @@ TEST(Serialize, RequirementsAndStreams) {
     EXPECT_EQ(bytes_of(same), data);
 }
 
+TEST(Serialize, OutputsMayBeWrappers) {
+    Func f("tripled");
+    f(x) = x * 3;
+    f.compute_root();
+    const Func wrapper = f.in();
+    EXPECT_EQ(Buffer<int>(deserialize_pipeline(bytes_of(wrapper)).realize({4}))(3), 9);
+}
+
+TEST(Serialize, WrappersThatAreNotDeclared) {
+    const std::string text = "// A pipeline of Calotype, version 1\n"
+                             "func {name: \"f\", args: [\"x\"], init: {values: [x]},\n"
+                             "schedule: {wrappers: {\"\": \"f_in\"}}}";
+    EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(text)),
+                         "the text of a pipeline names f_in, which it does not declare");
+}
+
+TEST(Serialize, LoopsAndConditionsThatAreNone) {
+    const std::string head = "// A pipeline of Calotype, version 1\n"
+                             "func {name: \"f\", args: [\"x\", \"y\"], init: {values: [x + y], ";
+    const auto with = [&](const std::string &rest) {
+        return to_bytes(head + rest + "}}");
+    };
+    EXPECT_COMPILE_ERROR(
+        deserialize_pipeline(with("schedule: {dims: [{var: \"x\"}, {var: \"z\"}]}")),
+        "the text of a pipeline names loop z of func f, which nothing makes");
+    EXPECT_COMPILE_ERROR(
+        deserialize_pipeline(with("schedule: {dims: [{var: \"x\"}, {var: \"__outermost\"}]}")),
+        "the text of a pipeline leaves out loop y of func f");
+    EXPECT_COMPILE_ERROR(
+        deserialize_pipeline(with("schedule: {splits: [{old_var: \"z\", outer: \"zo\", inner: "
+                                  "\"zi\", factor: 4}]}")),
+        "the text of a pipeline names loop z of func f, which nothing makes");
+    EXPECT_COMPILE_ERROR(deserialize_pipeline(with("predicate: 3")),
+                         "the text of a pipeline has condition 3 of func f of type int32, must be "
+                         "bool");
+    EXPECT_COMPILE_ERROR(
+        deserialize_pipeline(with("specializations: [{condition: 3, definition: {}}]")),
+        "the text of a pipeline has condition 3 of func f of type int32, must be bool");
+}
+
 TEST(Serialize, WhatIsNoPipeline) {
     const std::string head = "// A pipeline of Calotype, version 1\n";
     EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes("\x01\x02")),
