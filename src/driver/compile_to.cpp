@@ -2,6 +2,7 @@
 // Pipeline's members that write files.
 #include <iostream>
 
+#include "codegen/symbol_name.h"
 #include "driver/compiler.h"
 #include "driver/module.h"
 #include "driver/output_plan.h"
@@ -19,11 +20,16 @@ using namespace internal;
 
 namespace {
 
+/// What the compiled function is called where no name is given.
+std::string name_of_output(const Pipeline &pipeline) {
+    return c_identifier(pipeline.contents()->outputs[0].name());
+}
+
 CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,
                     const std::string &fn_name, const Target &target, LinkageType linkage) {
     user_assert(pipeline.defined()) << "an undefined pipeline is compiled";
     CompileJob job;
-    const std::string name = fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name;
+    const std::string name = fn_name.empty() ? name_of_output(pipeline) : fn_name;
     {
         const ReadingScope reading;
         job.source = deep_copy(pipeline.source(name, args));
@@ -137,7 +143,7 @@ void Pipeline::compile_to_static_library(const std::string &filename_prefix,
 void Pipeline::compile_to_multitarget_static_library(const std::string &filename_prefix,
                                                      const std::vector<Argument> &args,
                                                      const std::vector<Target> &targets) {
-    compile_multitarget(contents()->outputs[0].name(),
+    compile_multitarget(name_of_output(*this),
                         internal::output_paths(filename_prefix, {OutputFileType::c_header,
                                                                  OutputFileType::static_library}),
                         targets, {}, [&](const std::string &name, const Target &target) {
@@ -150,7 +156,7 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &filename_p
                                                    const std::vector<Target> &targets,
                                                    const std::vector<std::string> &suffixes) {
     compile_multitarget(
-        contents()->outputs[0].name(),
+        name_of_output(*this),
         internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}),
         targets, suffixes, [&](const std::string &name, const Target &target) {
             return compile_to_module(args, name, target);

@@ -2,6 +2,7 @@
 // Modules, and the members of Func and Pipeline that write files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "codegen/emit.h"
@@ -147,6 +148,22 @@ TEST_F(Files, LibrariesForOtherMachinesHaveNoRuntime) {
     EXPECT_EQ(warnings.texts[0],
               "the static library for target arm-64-linux has no runtime, as this build of the "
               "compiler carries none for it: the program must link one");
+}
+
+TEST_F(Files, NamesThatTheFuncGivesAreThoseOfC) {
+    const Func first("same");
+    Func second("same");
+    second(x) = x + p;
+    std::string name = second.name();
+    ASSERT_NE(name.find('$'), std::string::npos);
+    std::replace(name.begin(), name.end(), '$', '_');
+    second.compile_to_static_library(path("one"), {p}, "", host);
+    second.compile_to_multitarget_static_library(
+        path("two"), {p},
+        {Target("x86-64-linux-avx2-no_runtime"), Target("x86-64-linux-no_runtime")});
+    for (const char *header : {"one.h", "two.h"}) {
+        EXPECT_NE(read_file(path(header)).find("int " + name + "("), std::string::npos) << header;
+    }
 }
 
 TEST_F(Files, SeveralTargets) {
