@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/extern_stage.h"
 
+#include <map>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -139,11 +141,61 @@ void check_elements(const Function &f) {
     }
 }
 
-/// An empty header, to be filled in with what is needed of an input.
-QueryStep ask_input(const Function &f, const std::string &buffer, const Type &type,
-                    int dimensions) {
+/// The header that the C function gets as that use of a buffer: it may get one several times, and needs another part of
+/// it each time.
+std::string header_of_use(const Function &f, const std::string &buffer, int use) {
+    const std::string first = query_header(f, buffer);
+    return use == 0 ? first : names::part(first, "use", size_t(use));
+}
+
+/// Counts the uses of buffers, in the order of the arguments.
+class Uses {
+public:
+    explicit Uses(const Function &f) : f_(f) {
+    }
+    std::string next_header(const std::string &buffer) {
+        return header_of_use(f_, buffer, count_[buffer]++);
+    }
+    int of(const std::string &buffer) const {
+        return count_.at(buffer);
+    }
+
+private:
+    const Function &f_;
+    std::map<std::string, int> count_;
+};
+
+/// Empty headers, to be filled in with what is needed of an input.
+QueryStep ask_input(const std::string &header_name, const Type &type, int dimensions) {
     const std::vector<HeaderDimension> shape(size_t(dimensions), {0, 0, 0});
-    return {query_header(f, buffer), make_buffer_header(Expr(), type, shape), Stmt()};
+    return {header_name, make_buffer_header(Expr(), type, shape), Stmt()};
+}
+
+/// An end of what is needed of an input: of all uses that need something.
+Expr answered_end(const Function &f, const std::string &buffer, const Uses &uses, int dimensions,
+                  int d, bool is_max) {
+    Expr end, is_empty;
+    for (int use = 0; use < uses.of(buffer); use++) {
+        const Expr from = header(header_of_use(f, buffer, use));
+        const auto field = [&](Intrinsic which, int dimension) {
+            return Call::make(Int(32), which, {from, dimension});
+        };
+        const Expr min = field(Intrinsic::buffer_get_min, d);
+        const Expr own = is_max ? min + field(Intrinsic::buffer_get_extent, d) - 1 : min;
+        Expr own_is_empty = const_false();
+        for (int i = 0; i < dimensions; i++) {
+            own_is_empty = own_is_empty || field(Intrinsic::buffer_get_extent, i) <= 0;
+        }
+        if (use == 0) {
+            end = own;
+            is_empty = own_is_empty;
+            continue;
+        }
+        const Expr both = is_max ? max(end, own) : calotype::min(end, own);
+        end = select(is_empty, own, own_is_empty, end, both);
+        is_empty = is_empty && own_is_empty;
+    }
+    return end;
 }
 
 }  // namespace
@@ -272,16 +324,24 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
         return query_copy_stage(f);
     }
     std::vector<QueryStep> steps;
+    Uses uses(f);
+    std::vector<std::pair<std::string, int>> asked;  ///< buffers and their dimensions
+    const auto ask = [&](const std::string &buffer, const Type &type, int dimensions) {
+        steps.push_back(ask_input(uses.next_header(buffer), type, dimensions));
+        if (uses.of(buffer) == 1) {
+            asked.emplace_back(buffer, dimensions);
+        }
+    };
     for (const auto &input : extern_inputs(f)) {
         const Function &g = input.first;
         int value = 0;
         while (g.buffer_name(value) != input.second) {
             value++;
         }
-        steps.push_back(ask_input(f, input.second, g.output_types()[value], g.dimensions()));
+        ask(input.second, g.output_types()[value], g.dimensions());
     }
     for (const ExternImage &image : extern_images(f)) {
-        steps.push_back(ask_input(f, image.name, image.type, image.dimensions));
+        ask(image.name, image.type, image.dimensions);
     }
     for (int i = 0; i < f.outputs(); i++) {
         std::vector<HeaderDimension> shape;
@@ -294,29 +354,25 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
                          make_buffer_header(Expr(), f.output_types()[i], shape), Stmt()});
     }
     std::string result_name = names::part(f.name(), "query_result");
+    Uses passed(f);
     Expr call =
-        call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });
+        call_function(f, [&](const std::string &buffer) { return passed.next_header(buffer); });
     steps.push_back({result_name, call, Stmt()});
     Expr result = names::var(result_name);
     steps.push_back(
         {"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
-    const auto take_answer = [&](const std::string &buffer, int dimensions) {
+    for (const auto &[buffer, dimensions] : asked) {
         for (int d = 0; d < dimensions; d++) {
             const std::string min_name = names::query_min(f.name(), buffer, d),
                               max_name = names::query_max(f.name(), buffer, d);
             const Expr first = names::var(min_name), last = names::var(max_name);
-            const auto within = [&](const Expr &answer) {
-                return is_part ? clamp(answer, first, last) : answer;
+            const auto add = [&](const std::string &name, bool is_max) {
+                const Expr answer = answered_end(f, buffer, uses, dimensions, d, is_max);
+                steps.push_back({name, is_part ? clamp(answer, first, last) : answer, Stmt()});
             };
-            steps.push_back({min_name, within(answered_min(f, buffer, d)), Stmt()});
-            steps.push_back({max_name, within(answered_max(f, buffer, d)), Stmt()});
+            add(min_name, false);
+            add(max_name, true);
         }
-    };
-    for (const auto &input : extern_inputs(f)) {
-        take_answer(input.second, input.first.dimensions());
-    }
-    for (const ExternImage &image : extern_images(f)) {
-        take_answer(image.name, image.dimensions);
     }
     return steps;
 }

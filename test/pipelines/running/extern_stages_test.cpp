@@ -66,6 +66,33 @@ int twice(calotype_buffer_t *in, calotype_buffer_t *out) {
     return 0;
 }
 
+/// out(x) = before(x - 10) + k * after(x + 20), which is not read where k is 0. Fails where it gets less than that.
+int far_apart(calotype_buffer_t *before, calotype_buffer_t *after, int k, calotype_buffer_t *out) {
+    const auto ask = [&](calotype_buffer_t *in, int distance) {
+        in->dim[0].min = out->dim[0].min + distance;
+        in->dim[0].extent = out->dim[0].extent;
+    };
+    if (is_query(before)) {
+        ask(before, -10);
+    }
+    if (is_query(after) && k != 0) {
+        ask(after, 20);
+    }
+    if (is_query(before) || is_query(after) || is_query(out)) {
+        return 0;
+    }
+    int missing = 0;
+    const auto read = [&](calotype_buffer_t *in, int i) {
+        const bool is_there = i >= in->dim[0].min && i < in->dim[0].min + in->dim[0].extent;
+        missing += is_there ? 0 : 1;
+        return is_there ? at(in, i) : 0;
+    };
+    for_each(out, [&](int i, int) {
+        at(out, i) = read(before, i - 10) + (k != 0 ? k * read(after, i + 20) : 0);
+    });
+    return missing;
+}
+
 /// Two values: the coordinate and its square.
 int powers(calotype_buffer_t *first, calotype_buffer_t *second) {
     if (!is_query(first)) {
@@ -150,6 +177,42 @@ TEST(ExternStages, of_an_image_and_of_a_parameter) {
     Buffer<int> result = realize_with(g, "neighbours", neighbours, {20});
     for (int i = 0; i < 20; i++) {
         EXPECT_EQ(result(i), (i - 1) * (i - 1) + (i + 1) * (i + 1) + 5);
+    }
+}
+
+TEST(ExternStages, of_a_func_given_twice) {
+    for (int k : {0, 3}) {
+        Func f("f"), g("g"), h("h");
+        f(x) = x * x;
+        f.compute_root();
+        g.define_extern("far_apart", {f, f, k}, Int(32), {x});
+        h(x) = g(x);
+        Var xo("xo"), xi("xi");
+        h.split(x, xo, xi, 4, TailStrategy::GuardWithIf);
+        g.compute_at(h, xo);
+        Buffer<int> result = realize_with(h, "far_apart", far_apart, {9});
+        for (int i = 0; i < 9; i++) {
+            EXPECT_EQ(result(i), (i - 10) * (i - 10) + k * (i + 20) * (i + 20));
+        }
+    }
+}
+
+TEST(ExternStages, of_an_image_given_twice) {
+    for (int k : {0, 3}) {
+        ImageParam in(Int(32), 1, "in");
+        Func g("g");
+        g.define_extern("far_apart", {in, in, k}, Int(32), {x});
+        Pipeline p(g);
+        p.set_jit_externs({{"far_apart", JITExtern(ExternCFunction(far_apart))}});
+        p.infer_input_bounds({9});
+        Buffer<int> image = in.get();
+        EXPECT_EQ(image.dim(0).min(), -10);
+        EXPECT_EQ(image.dim(0).extent(), k == 0 ? 9 : 39);
+        image.for_each_element([&](int i) { image(i) = i * i; });
+        Buffer<int> result = p.realize({9});
+        for (int i = 0; i < 9; i++) {
+            EXPECT_EQ(result(i), (i - 10) * (i - 10) + k * (i + 20) * (i + 20));
+        }
     }
 }
 
