@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -206,9 +208,9 @@ private:
         std::string alias;       ///< what its first user is called
     };
     struct Allocation {
-        llvm::AllocaInst *slot = nullptr;  ///< holds the address while it must be freed
-        std::string free_function;         ///< of C, (user_context, address)
-        int pieces = 0;                    ///< bindings in symbols_ to be undone
+        Value *slot = nullptr;      ///< where the address is kept while it must be freed
+        std::string free_function;  ///< of C, (user_context, address)
+        int pieces = 0;             ///< bindings in symbols_ to be undone
         bool freed = false;
         std::optional<FrameBuffer> frame_buffer;
     };
@@ -231,9 +233,15 @@ private:
         llvm::StructType *type = nullptr;
         Value *address = nullptr;
     };
-    Closure make_closure(const Stmt &body, const std::vector<std::string> &bound);
+    Closure make_closure(const Stmt &body, const std::vector<std::string> &bound,
+                         const std::vector<Value *> &others = {});
     void unpack_closure(const Closure &closure, Value *address, FunctionEmitter &inner);
     void emit_parallel_tasks(const std::vector<ParallelTask> &tasks);
+    void emit_part(const Stmt &s);
+    void emit_whole(const Stmt &s);
+    bool is_part(const Stmt &s) const {
+        return parts_ && parts_->count(s.get()) > 0;
+    }
     llvm::Function *emit_task_function(const ParallelTask &task, const std::string &name,
                                        const Closure &closure);
 
@@ -262,6 +270,8 @@ private:
     std::string updated_buffer_;    ///< into which the value that is emitted will be stored
     bool strict_float_;
     bool much_math_ = false;  ///< has_much_math() of what is emitted
+    std::shared_ptr<const std::set<const StmtNode *>>
+        parts_;  ///< functions of their own in the body
 };
 
 }  // namespace calotype::internal

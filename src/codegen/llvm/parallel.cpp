@@ -12,6 +12,7 @@
 #include "codegen/llvm/runtime_call.h"
 #include "ir/conventions/names.h"
 #include "ir/queries.h"
+#include "ir/walk/search.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -19,6 +20,9 @@ namespace calotype::internal {
 using llvm::Value;
 
 namespace {
+
+/// Of the names of parts of a long function.
+constexpr char part_suffix[] = ".part";
 
 // What a name is in 64 bits, for addresses: a product that 32 bits cannot hold is not found again from them. Null where
 // there is no more to it than the 32.
@@ -32,7 +36,8 @@ Value *wide_value(const Scope<Value *> &wide, const std::string &name) {
 // All names used inside that mean something here. Names that are bound anew inside and mean
 // something else here are captured needlessly, which does no harm.
 FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
-                                                       const std::vector<std::string> &bound) {
+                                                       const std::vector<std::string> &bound,
+                                                       const std::vector<Value *> &others) {
     std::set<std::string> used = names_used(body);
     for (const std::string &name : bound) {
         used.erase(name);
@@ -49,6 +54,10 @@ FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
             values.push_back(wide ? wide : *value);
             types.push_back(values.back()->getType());
         }
+    }
+    for (Value *other : others) {
+        values.push_back(other);
+        types.push_back(other->getType());
     }
     closure.type = llvm::StructType::get(module_.context(), types);
     closure.address = frame_slot(closure.type, "closure");
@@ -167,6 +176,61 @@ void FunctionEmitter::emit_parallel_tasks(const std::vector<ParallelTask> &tasks
     return_if_nonzero(
         call_runtime(*this, RuntimeFunction::do_parallel_tasks,
                      {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
+}
+
+// What is allocated outside and freed inside: by the part then. Until then the way out for errors frees it where it was
+// allocated, so that the address of its slot is handed on.
+//
+//     int part(user_context, closure, task_parent) { unpack; s; return 0; }
+//     pack; if (code = part(user_context, closure, task_parent)) return code;
+void FunctionEmitter::emit_part(const Stmt &s) {
+    std::map<std::string, Allocation *> freed;
+    for_each<Free>(s, [&](const Free *op) {
+        if (Allocation *const *known = allocations_.find(op->name)) {
+            freed[op->name] = *known;
+        }
+    });
+    std::vector<Value *> slots;
+    for (const auto &[name, allocation] : freed) {
+        if (allocation->slot) {
+            slots.push_back(allocation->slot);
+        }
+    }
+    const Closure closure = make_closure(s, {}, slots);
+    llvm::Type *p = module_.pointer_type();
+    auto *type = llvm::FunctionType::get(b_.getInt32Ty(), {p, p, p}, false);
+    const llvm::StringRef whole = function_->getName();
+    llvm::Function *part = module_.internal_function(
+        whole.substr(0, whole.find(part_suffix)).str() + part_suffix, type);
+    part->addFnAttr(llvm::Attribute::NoInline);
+    {
+        FunctionEmitter inner(module_, part, machine_);
+        inner.bind(names::user_context, part->getArg(0));
+        inner.parts_ = parts_;
+        inner.task_parent_ = task_parent_ ? part->getArg(2) : nullptr;
+        unpack_closure(closure, part->getArg(1), inner);
+        std::vector<Allocation> outside(freed.size());
+        size_t i = 0, field = closure.names.size();
+        for (const auto &[name, allocation] : freed) {
+            if (allocation->slot) {
+                Value *slot =
+                    inner.b_.CreateStructGEP(closure.type, part->getArg(1), unsigned(field++));
+                outside[i].slot = inner.b_.CreateLoad(p, slot);
+                outside[i].free_function = allocation->free_function;
+            }
+            inner.allocations_.push(name, &outside[i++]);
+        }
+        inner.emit_body(s);
+    }
+    Value *parent =
+        task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
+    return_if_nonzero(b_.CreateCall(part, {user_context(), closure.address, parent}));
+    for (const auto &[name, allocation] : freed) {
+        allocation->freed = true;
+        if (allocation->frame_buffer) {
+            free_frame_buffers_.push_back(*allocation->frame_buffer);
+        }
+    }
 }
 
 void FunctionEmitter::emit_node(const Fork *op) {

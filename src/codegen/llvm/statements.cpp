@@ -2,6 +2,7 @@
 // Control flow. A function has one way out for errors, a block with a phi of the codes, and one for
 // success; both release what is registered with cleanup_slot.
 #include "codegen/llvm/emitter.h"
+#include "codegen/parts.h"
 #include "codegen/scattered_bytes.h"
 #include "codegen/x86/features.h"
 #include "ir/queries.h"
@@ -12,6 +13,13 @@
 namespace calotype::internal {
 
 using llvm::Value;
+
+namespace {
+
+/// Of a function: some thirty stages. What a part does not know of what was computed before it is little beside so much.
+constexpr size_t most_nodes = 4000;
+
+}  // namespace
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter &module, llvm::Function *function,
                                  const Machine &machine)
@@ -34,7 +42,10 @@ void FunctionEmitter::emit_body(const Stmt &body) {
     llvm::BasicBlock *entry = b_.GetInsertBlock();
     b_.SetInsertPoint(start);
     much_math_ = has_much_math(body);
-    emit(body);
+    if (!parts_ && !function_->getReturnType()->isVoidTy()) {  // what cannot fail is a kernel
+        parts_ = std::make_shared<std::set<const StmtNode *>>(parts_of(body, most_nodes));
+    }
+    emit_whole(body);
     emit_cleanups(true);
     if (function_->getReturnType()->isVoidTy()) {
         internal_assert(error_code_->getNumIncomingValues() == 0)
@@ -62,6 +73,14 @@ llvm::BasicBlock *FunctionEmitter::new_block(const char *name) {
 }
 
 void FunctionEmitter::emit(const Stmt &s) {
+    if (is_part(s)) {
+        emit_part(s);
+    } else {
+        emit_whole(s);
+    }
+}
+
+void FunctionEmitter::emit_whole(const Stmt &s) {
     if (s.defined()) {
         dispatch(s.get(), [this](const auto *op) { emit_node(op); });
     }
@@ -80,6 +99,9 @@ void FunctionEmitter::emit_node(const LetStmt *op) {
         symbols_.push(let->name, value);
         names.push_back(let->name);
         rest = let->body;
+        if (is_part(rest)) {
+            break;
+        }
     }
     emit(rest);
     for (auto name = names.rbegin(); name != names.rend(); ++name) {
@@ -124,7 +146,7 @@ void FunctionEmitter::emit_node(const ProducerConsumer *op) {
 void FunctionEmitter::emit_node(const Block *op) {
     emit(op->first);
     Stmt rest = op->rest;
-    while (const Block *block = rest.as<Block>()) {
+    for (const Block *block; !is_part(rest) && (block = rest.as<Block>()) != nullptr;) {
         emit(block->first);
         rest = block->rest;
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "codegen/parts.h"
 #include "ir/constants.h"
 #include "ir/type_of.h"
 #include "runtime/abi/buffer.h"
@@ -324,6 +325,75 @@ TEST_F(Statements, ForkedTasksWaitForSemaphores) {
         EXPECT_EQ(out[size_t(i)], i * i + 1);
     }
     EXPECT_EQ(ready[0], 0);
+}
+
+/// So many stages in storage of their own, which each frees when the next has read it.
+Stmt stages(int count, const Stmt &last) {
+    const Expr i = int_var("i"), n = int_var("n");
+    const auto stage = [](int k) {
+        return "g" + std::to_string(k);
+    };
+    Stmt rest =
+        Block::make(loop("i", 0, n, store("out", load_int(stage(count - 1).c_str(), i), i)), last);
+    for (int k = count - 1; k >= 0; k--) {
+        const Expr before = k == 0 ? i : load_int(stage(k - 1).c_str(), i) + k % 5;
+        const Stmt freed = k == 0 ? rest : Block::make(Free::make(stage(k - 1)), rest);
+        rest = allocate(stage(k).c_str(), n,
+                        Block::make(loop("i", 0, n, store(stage(k).c_str(), before, i)), freed),
+                        MemoryType::Heap);
+    }
+    return rest;
+}
+
+LoweredModule module_of_stages(int count) {
+    return one_function({pointer_argument("out"), scalar_argument("n", Int(32))},
+                        stages(count, assert_or(int_var("n") != 7, -42)));
+}
+
+// Passes of LLVM take time that grows faster than a function.
+TEST_F(Statements, LongFunctionsAreDivided) {
+    const auto longest = [](int count) {
+        const std::string code =
+            CompiledModule(module_of_stages(count), Target("x86-64-linux-disable_llvm_loop_opt"))
+                .llvm_assembly();
+        ptrdiff_t lines = 0;
+        for (size_t at = 0; (at = code.find("\ndefine", at)) != std::string::npos; at++) {
+            lines =
+                std::max(lines, std::count(code.begin() + ptrdiff_t(at),
+                                           code.begin() + ptrdiff_t(code.find("\n}", at)), '\n'));
+        }
+        return lines;
+    };
+    EXPECT_LT(longest(20), longest(40));
+    EXPECT_LE(longest(200), longest(100) + longest(100) / 2);
+}
+
+TEST_F(Statements, PartsOfALongFunctionFreeWhatWasAllocatedBeforeThem) {
+    constexpr int count = 150;
+    auto library = load(module_of_stages(count));
+    auto *f = library->function<int(int *, int)>("f");
+    std::vector<int> out(8);
+    int sum = 0;
+    for (int k = 1; k < count; k++) {
+        sum += k % 5;
+    }
+    EXPECT_EQ(f(out.data(), 8), 0);
+    for (int i = 0; i < 8; i++) {
+        EXPECT_EQ(out[size_t(i)], i + sum);
+    }
+    EXPECT_EQ(runtime_.allocations, count);
+    EXPECT_EQ(runtime_.live, 0);
+    EXPECT_EQ(f(out.data(), 7), -42);
+    EXPECT_EQ(runtime_.allocations, 2 * count);
+}
+
+/// What is computed in the registers of a loop's iteration is not divided.
+TEST(Parts, OfALoopHaveLoopsOfTheirOwn) {
+    std::vector<Stmt> stores(100, store("out", int_var("i") * 3, int_var("i"))),
+        loops(100, loop("j", 0, 8, store("out", int_var("i") * 3, int_var("j"))));
+    EXPECT_EQ(parts_of(loop("i", 0, 8, Block::make(stores)), 50).size(), 0u);
+    EXPECT_GT(parts_of(loop("i", 0, 8, Block::make(loops)), 50).size(), 5u);
+    EXPECT_GT(parts_of(Block::make(stores), 50).size(), 5u);
 }
 
 TEST_F(Statements, AtomicUpdatesLoseNothing) {
