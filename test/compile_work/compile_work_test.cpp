@@ -335,7 +335,7 @@ const std::vector<Kind> kinds = {
     {"decided_choices", decided_choices, 3, linear},
     {"specializations", specializations, 8, linear},
     {"boundaries", boundaries, 8, linear},
-    {"outputs", outputs, 8, quadratic},
+    {"outputs", outputs, 8, nearly_linear},
     {"inputs", inputs, 8, linear},
     {"tuples", tuples, 8, linear},
     {"loops_in_common", loops_in_common, 8, quadratic},

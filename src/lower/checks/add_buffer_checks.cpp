@@ -191,7 +191,8 @@ class BufferChecks {
 public:
     BufferChecks(const Peeled &code, LowerContext &ctx)
         : ctx_(ctx), code_(code), buffers_(argument_buffers(code.body, ctx)),
-          asserts_(!ctx.target.has_feature(Target::NoAsserts)), has_elements_(any_elements()) {
+          asserts_(!ctx.target.has_feature(Target::NoAsserts)), has_elements_(any_elements()),
+          checked_elements_(checked_elements()) {
     }
 
     Stmt wrap() {
@@ -208,6 +209,9 @@ public:
             }
         }
         s = checked(&BufferChecks::shape_checks, s);
+        if (asserts_ && !checked_elements_.same_as(has_elements_)) {
+            s = LetStmt::make(checked_elements_.as<Variable>()->name, has_elements_, s);
+        }
         if (!ctx_.target.has_feature(Target::NoBoundsQuery)) {
             s = with_bounds_query(s);
         }
@@ -243,6 +247,13 @@ private:
             any = b.is_output && b.shaped_as.empty() ? any || all : any;
         }
         return simplify(any);
+    }
+
+    /// The same in the checks: of many outputs it is long, and each of them asks for it.
+    Expr checked_elements() const {
+        return has_elements_.as<Or>()
+                   ? Variable::make(Bool(), names::part(ctx_.outputs[0].name(), "has_elements"))
+                   : has_elements_;
     }
 
     Stmt checked(Checks (BufferChecks::*make)(const ArgumentBuffer &), const Stmt &s) {
@@ -522,7 +533,7 @@ private:
             checks.push_back(
                 check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
             Expr inside = b.required_min(d) >= b.min(d) && b.required_max(d) <= max;
-            const Expr used = simplify(b.used() && has_elements_);
+            const Expr used = simplify(b.used() && checked_elements_);
             if (!is_const_one(used)) {
                 inside = !used || inside;
             }
@@ -691,7 +702,7 @@ private:
     const Peeled &code_;
     std::vector<ArgumentBuffer> buffers_;
     bool asserts_;
-    Expr has_elements_;
+    Expr has_elements_, checked_elements_;
 };
 
 }  // namespace
