@@ -23,6 +23,11 @@ namespace {
 
 namespace X = llvm::Intrinsic;
 
+/// What every processor with 64 bits has, too.
+bool has_sse2(const Target &target) {
+    return target.bits == 64 || target.has_feature(Target::SSE41);
+}
+
 /// The instruction for each width, and the feature that the widest needs.
 struct Instruction {
     X::ID bits128, bits256, bits512;
@@ -42,14 +47,16 @@ struct ReductionRow {
     Type result;       ///< element type that the instruction gives
     int factor;        ///< how many lanes it adds up
     bool accumulates;  ///< it takes an accumulator first
-    Target::Feature feature;
+    std::optional<Target::Feature> feature;  ///< none: SSE2
     Instruction instruction;
     /// Has it, too, but for 512 bits.
     std::optional<Target::Feature> narrow_feature = {};
 
+    bool has_feature(const Target &target) const {
+        return feature ? target.has_feature(*feature) : has_sse2(target);
+    }
     bool is_in(const Target &target) const {
-        return target.has_feature(feature) ||
-               (narrow_feature && target.has_feature(*narrow_feature));
+        return has_feature(target) || (narrow_feature && target.has_feature(*narrow_feature));
     }
     /// Sums that wrap around are the same bits of signed and of unsigned values.
     bool gives(const Type &t) const {
@@ -57,7 +64,7 @@ struct ReductionRow {
     }
     Instruction instruction_in(const Target &target) const {
         return {instruction.bits128, instruction.bits256,
-                target.has_feature(feature) ? instruction.bits512 : X::not_intrinsic};
+                has_feature(target) ? instruction.bits512 : X::not_intrinsic};
     }
 };
 
@@ -81,7 +88,7 @@ const ReductionRow reduction_rows[] = {
      Int(32),
      2,
      false,
-     Target::SSE41,
+     {},
      {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
     {VectorReduce::Add,
      Operands::Product,
@@ -133,7 +140,7 @@ const ReductionRow reduction_rows[] = {
      Int(32),
      2,
      false,
-     Target::SSE41,
+     {},
      {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
     // u8 * s8 with saturation to s16, two at a time
     {VectorReduce::SaturatingAdd,
@@ -246,10 +253,10 @@ Value *match_accumulation(FunctionEmitter &f, VectorReduce::Operator kind, const
 /// a * b + c * d of s16: neighbours of one product, when they are interleaved.
 Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
     const ReductionRow row = {
-        VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false,
-        Target::SSE41,     products_of_words};
+        VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false, {},
+        products_of_words};
     const int lanes = op->type.lanes();
-    if (!row.gives(op->type.element_of()) || lanes < 4 || !f.target().has_feature(row.feature)) {
+    if (!row.gives(op->type.element_of()) || lanes < 4 || !row.is_in(f.target())) {
         return nullptr;
     }
     const std::optional<Factors> first = match_operands(op->a, row);
@@ -307,11 +314,13 @@ Value *sum_neighbours(FunctionEmitter &f, const Expr &v) {
 }
 
 /// The first two terms that are the two halves of one vector, with an instruction for their sum.
-std::optional<std::pair<size_t, size_t>> find_neighbours(const std::vector<Expr> &terms) {
+std::optional<std::pair<size_t, size_t>> find_neighbours(const Target &target,
+                                                         const std::vector<Expr> &terms) {
     for (size_t i = 0; i < terms.size(); i++) {
         const Expr v = halved_vector(terms[i], false);
         const bool is_summed = v.defined() && v.type().lanes() * v.type().bits() >= 128 &&
-                               (v.type().bits() == 8 || v.type().element_of() == Int(16));
+                               ((v.type().bits() == 8 && target.has_feature(Target::SSE41)) ||
+                                v.type().element_of() == Int(16));
         for (size_t j = 0; is_summed && j < terms.size(); j++) {
             const Expr other = halved_vector(terms[j], true);
             if (other.defined() && equal(v, other)) {
@@ -324,13 +333,13 @@ std::optional<std::pair<size_t, size_t>> find_neighbours(const std::vector<Expr>
 
 /// Even and odd lanes of one vector, among other terms.
 Value *match_sum_of_neighbours(FunctionEmitter &f, const Add *op) {
-    if (!op->type.is_int_or_uint() || !f.target().has_feature(Target::SSE41)) {
+    if (!op->type.is_int_or_uint() || !has_sse2(f.target())) {
         return nullptr;
     }
     std::vector<Expr> terms;
     collect_terms(op, &terms);
     Value *sum = nullptr;
-    while (const auto found = find_neighbours(terms)) {
+    while (const auto found = find_neighbours(f.target(), terms)) {
         const auto [even, odd] = *found;
         Value *pairs = sum_neighbours(f, halved_vector(terms[even], false));
         sum = sum ? f.builder().CreateAdd(sum, pairs) : pairs;
@@ -351,7 +360,7 @@ Value *match_sum_of_neighbours(FunctionEmitter &f, const Add *op) {
 Value *match_sum_of_bytes(FunctionEmitter &f, const VectorReduce *op, int factor) {
     Type t = op->value.type();
     if (op->op != VectorReduce::Add || !t.is_int_or_uint() || t.bits() < 16 || factor % 8 != 0 ||
-        !f.target().has_feature(Target::SSE41)) {
+        !has_sse2(f.target())) {
         return nullptr;
     }
     Type bytes = UInt(8, t.lanes());
@@ -465,7 +474,7 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
 Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
     const int lanes = op->type.lanes();
     if (f.target().arch != Target::X86 || op->type.element_of() != Int(32) || lanes < 4 ||
-        !f.target().has_feature(Target::SSE41)) {
+        !has_sse2(f.target())) {
         return nullptr;
     }
     const auto is_left_to_llvm = [&](const Expr &e) {

@@ -14,17 +14,28 @@ Expr product(const Type &a, const Type &b) {
 }
 
 TEST(Products, OfWordsAreOneOperation) {
-    for (const char *target :
-         {"x86-64-linux-sse41", "x86-64-linux-avx2", "x86-64-linux-avx512_skylake"}) {
+    for (const char *target : {"x86-64-linux", "x86-64-linux-sse41", "x86-64-linux-avx2",
+                               "x86-64-linux-avx512_skylake"}) {
         for (int lanes : {4, 12, 64}) {
             const std::string text = assembly(target, product(Int(16, lanes), Int(16, lanes)));
             EXPECT_GE(count(text, "pmaddwd"), 1u) << text;
-            EXPECT_EQ(count(text, "pmulld"), 0u) << text;
+            EXPECT_EQ(count(text, "pmulld") + count(text, "pmuludq"), 0u) << text;
         }
     }
     // One of them is a signed byte, of which no half is known to be 0.
     const std::string text = assembly("x86-64-linux-avx2", product(Int(8, 16), Int(16, 16)));
     EXPECT_EQ(count(text, "pmulld"), 0u) << text;
+}
+
+TEST(Products, OrSumsOfBytesNeedNoMoreThanSse2) {
+    const Expr bytes = cast(UInt(16, 32), load(UInt(8, 32), "a"));
+    const std::string sums =
+        assembly("x86-64-linux", VectorReduce::make(VectorReduce::Add, bytes, 4));
+    EXPECT_EQ(count(sums, "psadbw"), 2u) << sums;
+    const Expr products = product(Int(16, 16), Int(16, 16));
+    const std::string pairs =
+        assembly("x86-64-linux", VectorReduce::make(VectorReduce::Add, products, 8));
+    EXPECT_EQ(count(pairs, "pmaddwd"), 2u) << pairs;
 }
 
 // A number of memory that all lanes are is loaded into all of them, and its upper half may be anything.
