@@ -468,9 +468,10 @@ Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
 }
 
 // A product of s16 is a sum of two, the second of which is a product with 0: one operation, where a product of 32 bits
-// takes two on Intel's processors. One operand is made wider by zeros for that. Where it is known that the upper half of one
-// is 0, as of unsigned bytes, LLVM does so, and with constants it does better. Of a number that all lanes are the upper half,
-// which is multiplied by 0, may be anything: that number again.
+// takes two on Intel's processors. The operands are made wider by zeros for that, both alike, so that one that is multiplied
+// by itself and by others is made wider once. Where it is known that the upper half of one is 0, as of unsigned bytes, LLVM
+// does so, and with constants it does better. Of a number that all lanes are the upper half, which is multiplied by 0, may be
+// anything: that number again.
 Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
     const int lanes = op->type.lanes();
     if (f.target().arch != Target::X86 || op->type.element_of() != Int(32) || lanes < 4 ||
@@ -489,9 +490,11 @@ Value *match_x86_product(FunctionEmitter &f, const Mul *op) {
     }
     llvm::IRBuilder<> &b = f.builder();
     const Expr other = is_first ? op->b : op->a, word = word_in_all_lanes(f, other);
+    const Expr other_words = as_words(other);
     Value *x = b.CreateZExt(f.emit(words), f.type(op->type));
     Value *y = word.defined() ? b.CreateBitCast(f.splat(f.emit(word), 2 * lanes), f.type(op->type))
-                              : f.emit(other);
+               : other_words.defined() ? b.CreateZExt(f.emit(other_words), f.type(op->type))
+                                       : f.emit(other);
     int width;
     const X::ID id = choose(products_of_words, f.target(), lanes * 32, &width);
     llvm::Type *taken = f.type(Int(16, width / 16));

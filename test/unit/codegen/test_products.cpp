@@ -27,6 +27,15 @@ TEST(Products, OfWordsAreOneOperation) {
     EXPECT_EQ(count(text, "pmulld"), 0u) << text;
 }
 
+/// Words that are multiplied by themselves and by others are made wide once.
+TEST(Products, OfWordsMakeEachWideOnce) {
+    const Expr a = cast(Int(32, 8), load(Int(16, 8), "a")),
+               b = cast(Int(32, 8), load(Int(16, 8), "b"));
+    const std::string text = assembly("x86-64-linux-avx2", (a * a) ^ (a * b) ^ (b * b));
+    EXPECT_EQ(count(text, "vpmovzxwd"), 2u) << text;
+    EXPECT_EQ(count(text, "vpmovsxwd"), 0u) << text;
+}
+
 TEST(Products, OrSumsOfBytesNeedNoMoreThanSse2) {
     const Expr bytes = cast(UInt(16, 32), load(UInt(8, 32), "a"));
     const std::string sums =
