@@ -229,10 +229,12 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }
     make_choices_opaque(*copy);
+    if (target.arch == Target::X86) {
+        access_leading_lanes_by_words(*copy, target);
+    }
     take_lanes_apart(*copy);
     add_late_terms_last(*copy);
     if (target.arch == Target::X86) {
-        access_leading_lanes_by_words(*copy, target);
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);

@@ -11,6 +11,7 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "codegen/llvm/types.h"
 #include "codegen/x86/features.h"
 
 namespace calotype::internal {
@@ -39,6 +40,23 @@ bool counts_up(const Value *v) {
     return all && type;
 }
 
+/// What all lanes are. LLVM may have it as a lane of another vector, which is taken out of that then.
+Value *value_of_all(Value *v) {
+    if (Value *known = llvm::getSplatValue(v)) {
+        return known;
+    }
+    auto *lanes = llvm::dyn_cast<llvm::ShuffleVectorInst>(v);
+    if (!lanes || !llvm::all_equal(lanes->getShuffleMask()) || lanes->getMaskValue(0) < 0) {
+        return nullptr;
+    }
+    const int lane = lanes->getMaskValue(0),
+              first_lanes = lanes_of(lanes->getOperand(0)->getType());
+    llvm::IRBuilder<> b(lanes);
+    return lane < first_lanes
+               ? b.CreateExtractElement(lanes->getOperand(0), uint64_t(lane))
+               : b.CreateExtractElement(lanes->getOperand(1), uint64_t(lane - first_lanes));
+}
+
 /// What lane 0 of first, first + 1, first + 2, ... is, if they do not wrap around.
 Value *first_of(Value *ramp, bool is_signed) {
     if (counts_up(ramp)) {
@@ -51,7 +69,7 @@ Value *first_of(Value *ramp, bool is_signed) {
     const auto *disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(sum);
     const bool adds = sum->getOpcode() == llvm::Instruction::Add &&
                       (is_signed ? sum->hasNoSignedWrap() : sum->hasNoUnsignedWrap());
-    return adds || (disjoint && disjoint->isDisjoint()) ? llvm::getSplatValue(sum->getOperand(0))
+    return adds || (disjoint && disjoint->isDisjoint()) ? value_of_all(sum->getOperand(0))
                                                         : nullptr;
 }
 
@@ -70,7 +88,7 @@ Range range_of(Value *mask) {
         return {};
     }
     const bool is_signed = llvm::ICmpInst::isSigned(predicate);
-    Range range{first_of(a, is_signed), llvm::getSplatValue(b), is_signed,
+    Range range{first_of(a, is_signed), value_of_all(b), is_signed,
                 llvm::ICmpInst::isLE(predicate)};
     return range.first && range.end ? range : Range{};
 }
@@ -78,6 +96,17 @@ Range range_of(Value *mask) {
 struct Access {
     llvm::IntrinsicInst *call = nullptr;
     Range range;
+
+    bool loads() const {
+        return call->getIntrinsicID() == llvm::Intrinsic::masked_load;
+    }
+    llvm::Value *pointer() const {
+        return call->getArgOperand(loads() ? 0 : 1);
+    }
+    llvm::FixedVectorType *type() const {
+        return llvm::cast<llvm::FixedVectorType>(loads() ? call->getType()
+                                                         : call->getArgOperand(0)->getType());
+    }
 };
 
 bool is_narrow(const llvm::Type *type) {
@@ -103,23 +132,28 @@ Access access_of(llvm::Instruction &i) {
     return range.first ? Access{call, range} : Access{};
 }
 
+/// How many bytes of an access are alive, from 0 to as many as it has.
+Value *bytes_alive(llvm::IRBuilder<> &b, const Access &access) {
+    const llvm::FixedVectorType *type = access.type();
+    auto widened = [&](Value *v) {
+        return access.range.is_signed ? b.CreateSExt(v, b.getInt64Ty())
+                                      : b.CreateZExt(v, b.getInt64Ty());
+    };
+    Value *count = b.CreateSub(widened(access.range.end), widened(access.range.first));
+    count = access.range.has_end ? b.CreateAdd(count, b.getInt64(1)) : count;
+    count =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b.getInt64(type->getNumElements()));
+    count = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b.getInt64(0));
+    return b.CreateMul(count, b.getInt64(type->getScalarSizeInBits() / 8));
+}
+
 /// Makes the code for one access. Of `bytes_` from pointer_ on, whole words and a rest are alive.
 class ByWords {
 public:
-    ByWords(const Access &access, Value *pointer, llvm::Type *type)
-        : call_(access.call), pointer_(pointer), type_(type), b_(access.call) {
-        const unsigned element_bytes = type->getScalarSizeInBits() / 8;
-        const auto lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
-        words_ = unsigned(element_bytes * lanes / word);
-        auto widened = [&](Value *v) {
-            return access.range.is_signed ? b_.CreateSExt(v, b_.getInt64Ty())
-                                          : b_.CreateZExt(v, b_.getInt64Ty());
-        };
-        Value *count = b_.CreateSub(widened(access.range.end), widened(access.range.first));
-        count = access.range.has_end ? b_.CreateAdd(count, b_.getInt64(1)) : count;
-        count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, b_.getInt64(lanes));
-        count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
-        bytes_ = b_.CreateMul(count, b_.getInt64(element_bytes));
+    explicit ByWords(const Access &access)
+        : call_(access.call), pointer_(access.pointer()), type_(access.type()), b_(access.call) {
+        words_ = unsigned(access.type()->getPrimitiveSizeInBits().getFixedValue() / 8 / word);
+        bytes_ = bytes_alive(b_, access);
         whole_ = b_.CreateLShr(bytes_, 2);
         rest_ = b_.CreateAnd(bytes_, 3);
         std::vector<llvm::Constant *> numbers;
@@ -145,8 +179,8 @@ public:
         call_->eraseFromParent();
     }
 
-    void store(Value *value) {
-        Value *words = b_.CreateBitCast(value, words_type());
+    void store() {
+        Value *words = b_.CreateBitCast(call_->getArgOperand(0), words_type());
         Value *alive = b_.CreateICmpULT(numbers_, each(whole_));
         tag(b_.CreateMaskedStore(words, pointer_, llvm::Align(1), alive));
         llvm::Instruction *some =
@@ -238,11 +272,71 @@ private:
     Value *bytes_ = nullptr, *whole_ = nullptr, *rest_ = nullptr, *numbers_ = nullptr;
 };
 
+/// Makes the code for one access without any masks: what is alive is copied from or into a vector in the frame, in pieces
+/// of 1, 2, 4, ... bytes, each of which a bit of the number of bytes stands for.
+class ByPieces {
+public:
+    explicit ByPieces(const Access &access)
+        : call_(access.call), pointer_(access.pointer()), type_(access.type()), b_(access.call) {
+        llvm::IRBuilder<> start(&call_->getFunction()->getEntryBlock().front());
+        frame_ = start.CreateAlloca(type_);
+        all_ = type_->getPrimitiveSizeInBits().getFixedValue() / 8;
+        least_ = type_->getScalarSizeInBits() / 8;
+        bytes_ = bytes_alive(b_, access);
+    }
+
+    /// Lanes off are zero.
+    void load() {
+        b_.CreateStore(llvm::Constant::getNullValue(type_), frame_);
+        copy(pointer_, frame_);
+        b_.SetInsertPoint(call_);
+        call_->replaceAllUsesWith(b_.CreateLoad(type_, frame_));
+        call_->eraseFromParent();
+    }
+
+    void store() {
+        b_.CreateStore(call_->getArgOperand(0), frame_);
+        copy(frame_, pointer_);
+        call_->eraseFromParent();
+    }
+
+private:
+    void copy(Value *from, Value *to) {
+        for (uint64_t piece = llvm::PowerOf2Ceil(all_); piece >= least_; piece /= 2) {
+            b_.SetInsertPoint(call_);
+            Value *has = b_.CreateICmpNE(b_.CreateAnd(bytes_, piece), b_.getInt64(0));
+            b_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(has, call_, false));
+            Value *passed = b_.CreateAnd(bytes_, ~(2 * piece - 1));
+            llvm::Type *type = b_.getIntNTy(unsigned(8 * std::min<uint64_t>(piece, 8)));
+            type = piece > 8 ? llvm::FixedVectorType::get(type, unsigned(piece / 8)) : type;
+            Value *copied = b_.CreateAlignedLoad(type, b_.CreateGEP(b_.getInt8Ty(), from, passed),
+                                                 llvm::Align(1));
+            b_.CreateAlignedStore(copied, b_.CreateGEP(b_.getInt8Ty(), to, passed), llvm::Align(1));
+        }
+    }
+
+    llvm::IntrinsicInst *const call_;
+    Value *const pointer_;
+    llvm::FixedVectorType *const type_;
+    llvm::IRBuilder<> b_;
+    Value *frame_ = nullptr, *bytes_ = nullptr;
+    uint64_t all_ = 0, least_ = 1;
+};
+
+template<typename Code>
+void access_by(const Access &access) {
+    if (access.loads()) {
+        Code(access).load();
+    } else {
+        Code(access).store();
+    }
+}
+
 }  // namespace
 
 void access_leading_lanes_by_words(llvm::Module &module, const Target &target) {
-    if (!target.features_any_of({Target::AVX, Target::AVX2}) ||
-        x86_has_narrow_and_long_lanes(target)) {
+    const bool has_masks = target.features_any_of({Target::AVX, Target::AVX2});
+    if (x86_has_narrow_and_long_lanes(target)) {
         return;
     }
     for (llvm::Function &function : module) {
@@ -253,12 +347,7 @@ void access_leading_lanes_by_words(llvm::Module &module, const Target &target) {
             }
         }
         for (const Access &access : accesses) {
-            if (access.call->getType()->isVoidTy()) {
-                Value *value = access.call->getArgOperand(0);
-                ByWords(access, access.call->getArgOperand(1), value->getType()).store(value);
-            } else {
-                ByWords(access, access.call->getArgOperand(0), access.call->getType()).load();
-            }
+            has_masks ? access_by<ByWords>(access) : access_by<ByPieces>(access);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The first lanes of vectors of 8 or 16 bits, where masks are of lanes of 32 bits.
+// The first lanes of vectors of 8 or 16 bits, where the processor has no masks for such lanes.
 #pragma once
 
 #include "target/target.h"
@@ -16,7 +16,8 @@ namespace calotype::internal {
 ///                                                      and one load for the bytes of the last word
 ///
 /// An end that is taken, too, is another end. AVX and AVX2 have masks for lanes of 32 bits alone; LLVM tests each
-/// lane and accesses it by itself.
+/// lane and accesses it by itself. Without AVX there are no masks: they are copied from and into a vector in the frame, in
+/// pieces of 1, 2, 4, ... bytes.
 void access_leading_lanes_by_words(llvm::Module &module, const Target &target);
 
 }  // namespace calotype::internal

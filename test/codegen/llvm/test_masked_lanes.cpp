@@ -82,13 +82,14 @@ TEST(MaskedLanes, StayWhereThereIsAnInstruction) {
     EXPECT_EQ(counts_of(wide, "x86-64-linux-sse41")["masked"], 0);
 }
 
-/// The lanes up to an end, and `accesses` of them.
-std::string accesses_up_to_an_end(int accesses) {
+/// The lanes up to an end, which may be one of a vector, and `accesses` of them.
+std::string accesses_up_to_an_end(int accesses, bool is_of_vector = false) {
     std::string text =
-        "%b = ptrtoint ptr %p to i64\n"
-        "%c = insertelement <4 x i64> poison, i64 %b, i64 0\n"
-        "%d = shufflevector <4 x i64> %c, <4 x i64> poison, <4 x i32> zeroinitializer\n"
-        "%end = icmp slt <4 x i64> <i64 0, i64 1, i64 2, i64 3>, %d\n";
+        is_of_vector
+            ? "%c = ptrtoint <4 x ptr> %ps to <4 x i64>\n"
+            : "%b = ptrtoint ptr %p to i64\n%c = insertelement <4 x i64> poison, i64 %b, i64 0\n";
+    text += "%d = shufflevector <4 x i64> %c, <4 x i64> poison, <4 x i32> zeroinitializer\n"
+            "%end = icmp slt <4 x i64> <i64 0, i64 1, i64 2, i64 3>, %d\n";
     for (int i = 0; i < accesses; i++) {
         text += "call void @llvm.masked.scatter.v4i16.v4p0(<4 x i16> %v, <4 x ptr> %ps, i32 2, "
                 "<4 x i1> %end)\n";
@@ -98,6 +99,7 @@ std::string accesses_up_to_an_end(int accesses) {
 
 TEST(MaskedLanes, StayWhereTheMaskRepeatsIfTheyAreFew) {
     EXPECT_EQ(counts_of(accesses_up_to_an_end(10), "x86-64-linux-avx2")["masked"], 10);
+    EXPECT_EQ(counts_of(accesses_up_to_an_end(10, true), "x86-64-linux-avx2")["masked"], 10);
     EXPECT_EQ(counts_of(accesses_up_to_an_end(1000), "x86-64-linux-avx2")["masked"], 0);
 }
 

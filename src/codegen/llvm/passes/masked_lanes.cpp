@@ -83,7 +83,7 @@ constexpr int most_lanes_with_blocks = 1024;
 bool repeats(const Value *mask, int depth = 0) {
     constexpr int most_operands_deep = 8;
     const auto *i = llvm::dyn_cast<llvm::Instruction>(mask);
-    if (llvm::isa<llvm::Constant>(mask) || llvm::getSplatValue(mask)) {
+    if (llvm::isa<llvm::Constant>(mask) || llvm::isSplatValue(mask)) {
         return true;
     }
     const bool is_of_lanes = i && (llvm::isa<llvm::CmpInst>(i) || i->isBinaryOp() || i->isCast() ||
