@@ -24,6 +24,7 @@
 #include "codegen/llvm/passes/uniform_offsets.h"
 #include "codegen/short_loops.h"
 #include "codegen/x86/comparisons.h"
+#include "codegen/x86/float_choices.h"
 #include "codegen/x86/gathers.h"
 #include "codegen/x86/leading_lanes.h"
 #include "codegen/x86/permutations.h"
@@ -245,6 +246,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     }
     make_sums_opaque(*copy);
     if (target.arch == Target::X86) {
+        choose_floats_by_lanes(*copy);
         align_spills(*copy, target);
         store_registers_in_order(*copy, target);
     }
