@@ -25,8 +25,8 @@ struct LlvmTarget {
     int vector_bits = 0;
     std::string optimizer_features = {};
     unsigned loop_alignment = 0;  ///< in bytes; 0: as LLVM has it
-    /// A pass of the back end that takes long, and changes next to nothing in such code.
-    std::string needless_pass;
+    /// Passes of the back end that are left out, one a line.
+    std::string needless_passes;
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a

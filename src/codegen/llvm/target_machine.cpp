@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/target_machine.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -205,20 +206,20 @@ std::unique_ptr<llvm::Module> copy_of(const llvm::Module &module, const Target &
     return std::move(*copy);
 }
 
-/// Runs all passes but one.
-class AllButOne : public llvm::OptPassGate {
+/// Runs all passes but some, whose names are lines.
+class AllBut : public llvm::OptPassGate {
 public:
-    explicit AllButOne(std::string pass) : pass_(std::move(pass)) {
+    explicit AllBut(std::string passes) : passes_(std::move(passes)) {
     }
     bool shouldRunPass(const llvm::StringRef pass, llvm::StringRef) override {
-        return pass != pass_;
+        return !llvm::is_contained(llvm::split(passes_, '\n'), pass);
     }
     bool isEnabled() const override {
-        return !pass_.empty();
+        return !passes_.empty();
     }
 
 private:
-    const std::string pass_;
+    const std::string passes_;
 };
 
 }  // namespace
@@ -258,7 +259,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     auto kind = as_text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
     internal_assert(!machine->addPassesToEmitFile(passes, stream, nullptr, kind))
         << "LLVM cannot write this kind of file for " << target.to_string();
-    AllButOne gate(machine_for(target).llvm_target(target).needless_pass);
+    AllBut gate(machine_for(target).llvm_target(target).needless_passes);
     llvm::OptPassGate &before = copy->getContext().getOptPassGate();
     copy->getContext().setOptPassGate(gate);
     passes.run(*copy);

@@ -34,8 +34,10 @@ void initialize_back_end() {
 /// Short loops lie within one line of a cache then. Where they lie in two they take a quarter longer.
 constexpr unsigned loop_alignment = 32;
 
-/// It looks for integers that could be in mask registers, and is quadratic in the size of a function.
-constexpr const char *needless_pass = "X86 Domain Reassignment Pass";
+/// The first looks for integers that could be in mask registers, and is quadratic in the size of a function. The second
+/// makes branches of choices that others wait for, as in the diffusion of an error; processors do not foresee what
+/// depends on data, and a branch that they have not foreseen takes many times as long as the wait.
+constexpr const char *needless_passes = "X86 Domain Reassignment Pass\nX86 cmov Conversion";
 
 class X86Machine : public Machine {
 public:
@@ -83,7 +85,7 @@ public:
                 vector_register_bits(target, true),
                 has_fast_gather(target) ? "" : "+prefer-no-gather,+prefer-no-scatter",
                 loop_alignment,
-                needless_pass};
+                needless_passes};
     }
     bool has_fused_multiply_add(const Target &target) const override {
         return target.has_feature(Target::FMA);

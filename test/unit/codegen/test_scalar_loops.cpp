@@ -59,6 +59,27 @@ TEST(ScalarLoops, OfScansStayLoopsOfElements) {
     EXPECT_EQ(count(loop_of(body, ""), "vaddps"), 0u);
 }
 
+/// What is carried on from choice to choice depends on data. A branch on it would not be foreseen.
+TEST(ScalarLoops, ChooseWithoutBranches) {
+    const auto of = [](const char *name, const Expr &index) {
+        return Load::make(Int(32), name, index, one, Alignment());
+    };
+    const Expr zero = make_const(Int(32), 0);
+    const Expr chosen = Select::make(127 < of("last", zero) * of("a", i), make_const(Int(32), 255),
+                                     make_const(Int(32), 7));
+    const Stmt step = Block::make(Store::make("last", chosen, zero, one, Alignment()),
+                                  Store::make("out", of("last", zero), i, one, Alignment()));
+    const Stmt loop = For::make("i", zero, Variable::make(Int(32), "n"), ForType::Serial,
+                                Partition::Auto, DeviceAPI::None, step);
+    const Stmt all =
+        Allocate::make("last", Int(32), MemoryType::Stack, {make_const(Int(32), 1)}, const_true(),
+                       Block::make(Store::make("last", 1, zero, one, Alignment()), loop));
+    const LoweredModule module = one_function(
+        {pointer_argument("out"), pointer_argument("a"), scalar_argument("n", Int(32))}, all);
+    const std::string text = CompiledModule(module, Target("x86-64-linux-avx2")).assembly();
+    EXPECT_EQ(count(text, "cmov"), 1u) << text;
+}
+
 /// A value that is computed under a condition is not that of the iteration before where it is not.
 TEST(ScalarLoops, WithStorageForOneElementUnderAConditionBecomeLoopsOfVectors) {
     const Expr zero = make_const(Int(32), 0);
