@@ -58,6 +58,7 @@ private:
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         const Call *call = e.as<Call>();
+        check_coordinates(*call);
         SymbolPtr symbol;
         if (call->call_type == CallKind::Func && declared_.wrapped.count({func_, call->name})) {
             declared_.funcs.at(func_)->wrapped = declared_.funcs.at(call->name).get();
@@ -76,6 +77,14 @@ private:
         return symbol.defined() ? Call::make(call->type, call->name, call->args, call->call_type,
                                              call->value_index, symbol)
                                 : e;
+    }
+
+    void check_coordinates(const Call &call) const {
+        const auto f = declared_.funcs.find(call.name);
+        const bool is_known = call.call_type == CallKind::Func && f != declared_.funcs.end();
+        user_assert(!is_known || call.args.size() == f->second->args.size())
+            << "the text of a pipeline calls " << call.name << " with " << call.args.size()
+            << " coordinates, it has " << f->second->args.size() << " dimensions";
     }
 
     const Declarations &declared_;

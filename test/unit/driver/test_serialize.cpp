@@ -124,6 +124,14 @@ TEST(Serialize, WrappersThatAreNotDeclared) {
                          "the text of a pipeline names f_in, which it does not declare");
 }
 
+TEST(Serialize, CallsWithTooFewCoordinates) {
+    const std::string text = "// A pipeline of Calotype, version 1\n"
+                             "func {name: \"f\", args: [\"x\", \"y\"], init: {values: [x + y]}, "
+                             "updates: [{args: [x, y], values: [f(x)]}]}";
+    EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(text)),
+                         "the text of a pipeline calls f with 1 coordinates, it has 2 dimensions");
+}
+
 TEST(Serialize, LoopsAndConditionsThatAreNone) {
     const std::string head = "// A pipeline of Calotype, version 1\n"
                              "func {name: \"f\", args: [\"x\", \"y\"], init: {values: [x + y], ";
