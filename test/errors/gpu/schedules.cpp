@@ -235,6 +235,15 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
                                             "kernels cannot print");
 }
 
+TEST(GpuSchedules, tiles_outside_of_kernels) {
+    Func f = two_dimensional("tiled_root"), g("tiled_consumer");
+    g(x, y) = f(x, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_root().store_in(MemoryType::AMXTile);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g),
+                         "func tiled_root is stored in amx_tile, which kernels do not have");
+}
+
 TEST(GpuSchedules, shared_memory) {
     Func f = two_dimensional("shared_root"), g("shared_consumer");
     g(x, y) = f(x, y);

@@ -10,6 +10,7 @@
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
+#include "support/scope.h"
 
 namespace calotype::internal {
 
@@ -178,28 +179,32 @@ private:
             << "func " << op->name << " is stored in " << to_string(op->memory_type)
             << ", but outside of all block loops: what is shared is shared by the threads of a "
             << "block";
+        const ScopedBinding<> bind(op->memory_type == MemoryType::AMXTile, tiles_, op->name);
         Visitor::visit(op);
     }
 
     // What a Func holds for a kernel has a header, or is laid out in shared memory as if it had.
-    void check_elements(const std::string &func, const Type &t) const {
+    void check_memory(const std::string &func, const Type &t) const {
         if (!blocks_.empty()) {
             check_element_size("func " + func + ", which is used inside of block loop " +
                                    blocks_[0]->name + ",",
                                t.element_of());
+            user_assert(!tiles_.contains(func))
+                << "func " << func << " is stored in " << to_string(MemoryType::AMXTile)
+                << ", which kernels do not have";
         }
     }
 
     void visit(const Provide *op) override {
         for (const Expr &value : op->values) {
-            check_elements(op->name, value.type());
+            check_memory(op->name, value.type());
         }
         Visitor::visit(op);
     }
 
     void visit(const Call *op) override {
         if (op->call_type == CallKind::Func) {
-            check_elements(op->name, op->type);
+            check_memory(op->name, op->type);
         }
         if (!blocks_.empty()) {
             const bool prints =
@@ -230,6 +235,7 @@ private:
     // The loops around this place, outermost first.
     std::vector<const For *> blocks_, threads_, others_;
     size_t outside_of_blocks_ = 0;       ///< of the others
+    Scope<> tiles_;                      ///< Funcs in memory for tiles around this place
     std::vector<const Block *> beside_;  ///< sequences of a kernel that this place is part of
 };
 
