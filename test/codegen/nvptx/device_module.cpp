@@ -46,6 +46,11 @@ DeviceKernel kernel(const std::string &body, const std::vector<KernelArgument> &
     return k;
 }
 
+DeviceKernel pointwise(const std::string &e, Type from, Type to) {
+    return kernel("let t = gpu_thread_index(0)\n out[t] = " + e,
+                  {input("src", from), output("out", to)});
+}
+
 DeviceModule module_of(const std::vector<DeviceKernel> &kernels) {
     DeviceModule module;
     module.api = DeviceAPI::CUDA;
@@ -109,6 +114,11 @@ void expect_assembles(const DeviceKernel &k, const PtxOptions &options) {
             EXPECT_TRUE(assembly.ok) << to_string(capability) << ": " << assembly.log << ptx;
         }
     }
+}
+
+std::string checked_ptx(const DeviceKernel &k, const PtxOptions &options) {
+    expect_assembles(k, options);
+    return ptx_of(k, options);
 }
 
 }  // namespace calotype::internal

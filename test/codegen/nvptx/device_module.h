@@ -18,6 +18,8 @@ KernelArgument scalar(const std::string &name, Type t);
 /// A kernel "k" whose body is the text.
 DeviceKernel kernel(const std::string &body, const std::vector<KernelArgument> &args,
                     int64_t threads = 128);
+/// out[thread] = the expression, of which src[thread] is a part.
+DeviceKernel pointwise(const std::string &e, Type from, Type to);
 DeviceModule module_of(const std::vector<DeviceKernel> &kernels);
 
 /// PTX of the one kernel for an architecture; "strict_float" and the like may be asked for. The
@@ -38,5 +40,7 @@ const std::vector<Capability> &assembled_architectures();
 
 /// Assembles for each of them, at or above the PTX's own, or for its own alone; fails the test with the log.
 void expect_assembles(const DeviceKernel &kernel, const PtxOptions &options = {});
+/// PTX of a kernel that must assemble.
+std::string checked_ptx(const DeviceKernel &kernel, const PtxOptions &options = {});
 
 }  // namespace calotype::internal
