@@ -135,9 +135,8 @@ Access access_of(llvm::Instruction &i) {
 /// How many bytes of an access are alive, from 0 to as many as it has.
 Value *bytes_alive(llvm::IRBuilder<> &b, const Access &access) {
     const llvm::FixedVectorType *type = access.type();
-    auto widened = [&](Value *v) {
-        return access.range.is_signed ? b.CreateSExt(v, b.getInt64Ty())
-                                      : b.CreateZExt(v, b.getInt64Ty());
+    const auto widened = [&](Value *v) {
+        return b.CreateIntCast(v, b.getInt64Ty(), access.range.is_signed);
     };
     Value *count = b.CreateSub(widened(access.range.end), widened(access.range.first));
     count = access.range.has_end ? b.CreateAdd(count, b.getInt64(1)) : count;

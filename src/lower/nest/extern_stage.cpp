@@ -113,17 +113,25 @@ std::string query_header(const Function &f, const std::string &buffer) {
     return names::query_header(f.name(), buffer);
 }
 
-Expr header_field(Intrinsic field, const Function &f, const std::string &buffer, int d) {
-    return Call::make(Int(32), field, {header(query_header(f, buffer)), d});
+Expr header_field(Intrinsic field, const std::string &header_name, int d) {
+    return Call::make(Int(32), field, {header(header_name), d});
 }
 
-Expr answered_min(const Function &f, const std::string &buffer, int d) {
-    return header_field(Intrinsic::buffer_get_min, f, buffer, d);
+Expr answered_min(const std::string &header_name, int d) {
+    return header_field(Intrinsic::buffer_get_min, header_name, d);
 }
 
-Expr answered_max(const Function &f, const std::string &buffer, int d) {
-    return answered_min(f, buffer, d) + header_field(Intrinsic::buffer_get_extent, f, buffer, d) -
-           1;
+Expr answered_max(const std::string &header_name, int d) {
+    return answered_min(header_name, d) +
+           header_field(Intrinsic::buffer_get_extent, header_name, d) - 1;
+}
+
+Expr answer_is_empty(const std::string &header_name, int dimensions) {
+    Expr any = const_false();
+    for (int d = 0; d < dimensions; d++) {
+        any = any || header_field(Intrinsic::buffer_get_extent, header_name, d) <= 0;
+    }
+    return any;
 }
 
 void check_elements(const Function &f) {
@@ -174,26 +182,17 @@ QueryStep ask_input(const std::string &header_name, const Type &type, int dimens
 /// An end of what is needed of an input: of all uses that need something.
 Expr answered_end(const Function &f, const std::string &buffer, const Uses &uses, int dimensions,
                   int d, bool is_max) {
-    Expr end, is_empty;
-    for (int use = 0; use < uses.of(buffer); use++) {
-        const Expr from = header(header_of_use(f, buffer, use));
-        const auto field = [&](Intrinsic which, int dimension) {
-            return Call::make(Int(32), which, {from, dimension});
-        };
-        const Expr min = field(Intrinsic::buffer_get_min, d);
-        const Expr own = is_max ? min + field(Intrinsic::buffer_get_extent, d) - 1 : min;
-        Expr own_is_empty = const_false();
-        for (int i = 0; i < dimensions; i++) {
-            own_is_empty = own_is_empty || field(Intrinsic::buffer_get_extent, i) <= 0;
-        }
-        if (use == 0) {
-            end = own;
-            is_empty = own_is_empty;
-            continue;
-        }
-        const Expr both = is_max ? max(end, own) : calotype::min(end, own);
-        end = select(is_empty, own, own_is_empty, end, both);
-        is_empty = is_empty && own_is_empty;
+    const auto own = [&](const std::string &name) {
+        return is_max ? answered_max(name, d) : answered_min(name, d);
+    };
+    const std::string first = header_of_use(f, buffer, 0);
+    Expr end = own(first), is_empty = answer_is_empty(first, dimensions);
+    for (int use = 1; use < uses.of(buffer); use++) {
+        const std::string name = header_of_use(f, buffer, use);
+        const Expr other = own(name), other_is_empty = answer_is_empty(name, dimensions);
+        const Expr both = is_max ? max(end, other) : min(end, other);
+        end = select(is_empty, other, other_is_empty, end, both);
+        is_empty = is_empty && other_is_empty;
     }
     return end;
 }
@@ -380,9 +379,9 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
 std::vector<QueryStep> grow_as_answered(const Function &f) {
     std::vector<QueryStep> steps;
     for (int d = 0; d < f.dimensions(); d++) {
-        const std::string &buffer = f.buffer_name(0), &var = f.args()[d];
-        steps.push_back({names::stage_min(f.name(), 0, var), answered_min(f, buffer, d), Stmt()});
-        steps.push_back({names::stage_max(f.name(), 0, var), answered_max(f, buffer, d), Stmt()});
+        const std::string header_name = query_header(f, f.buffer_name(0)), &var = f.args()[d];
+        steps.push_back({names::stage_min(f.name(), 0, var), answered_min(header_name, d), Stmt()});
+        steps.push_back({names::stage_max(f.name(), 0, var), answered_max(header_name, d), Stmt()});
     }
     return steps;
 }

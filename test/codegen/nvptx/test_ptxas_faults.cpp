@@ -34,14 +34,11 @@ TEST(PtxasFaults, SaturatingSumsOf16BitsHaveNoMinimaOf16Bits) {
 
 // Those that loops for atomic updates compute, too.
 TEST(PtxasFaults, AtomicMinimaOf16BitsAreDoneIn32) {
-    for (const char *type : {"int8", "uint8", "int16", "uint16"}) {
+    for (const Type &t : {Int(8), UInt(8), Int(16), UInt(16)}) {
+        const std::string type = ":" + to_string(t);
         for (const char *choice : {"min", "max"}) {
             const std::string update =
-                std::string("out[0] = ") + choice + "(out[0]:" + type + ", src[t]:" + type + ")";
-            const Type t = std::string(type) == "int8"    ? Int(8)
-                           : std::string(type) == "uint8" ? UInt(8)
-                           : std::string(type) == "int16" ? Int(16)
-                                                          : UInt(16);
+                std::string("out[0] = ") + choice + "(out[0]" + type + ", src[t]" + type + ")";
             const std::string ptx =
                 checked_ptx(kernel("let t = gpu_thread_index(0)\natomic out {" + update + "}",
                                    {input("src", t), output("out", t)}));

@@ -61,10 +61,8 @@ bool is_short(llvm::Type *t) {
 Value *widened_choice(llvm::IRBuilder<> &b, const Choice &c) {
     llvm::Type *narrow = c.a->getType(), *wide = narrow->getWithNewBitWidth(32);
     const bool is_signed = c.id == llvm::Intrinsic::smin || c.id == llvm::Intrinsic::smax;
-    const auto widen = [&](Value *v) {
-        return is_signed ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide);
-    };
-    Value *chosen = b.CreateBinaryIntrinsic(c.id, widen(c.a), widen(c.b));
+    Value *chosen = b.CreateBinaryIntrinsic(c.id, b.CreateIntCast(c.a, wide, is_signed),
+                                            b.CreateIntCast(c.b, wide, is_signed));
     return b.CreateTrunc(chosen, narrow);
 }
 
@@ -73,13 +71,11 @@ Value *widened_saturation(llvm::IRBuilder<> &b, const llvm::SaturatingInst &i) {
     llvm::Type *narrow = i.getType(), *wide = narrow->getWithNewBitWidth(32);
     const unsigned bits = narrow->getScalarSizeInBits();
     const bool is_signed = i.isSigned();
-    const auto widen = [&](Value *v) {
-        return is_signed ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide);
-    };
     const auto limit = [&](const llvm::APInt &value) {
         return llvm::ConstantInt::get(wide, is_signed ? value.sext(32) : value.zext(32));
     };
-    Value *exact = b.CreateBinOp(i.getBinaryOp(), widen(i.getLHS()), widen(i.getRHS()));
+    Value *exact = b.CreateBinOp(i.getBinaryOp(), b.CreateIntCast(i.getLHS(), wide, is_signed),
+                                 b.CreateIntCast(i.getRHS(), wide, is_signed));
     Value *at_most = b.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, exact,
         limit(is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits)));
