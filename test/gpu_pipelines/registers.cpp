@@ -2,6 +2,8 @@
 // Values that threads keep in registers from one stage to the next, with barriers between.
 #include "gpu.h"
 
+#include <vector>
+
 namespace calotype::test {
 namespace {
 
@@ -41,6 +43,31 @@ TEST(GpuRegisters, between_a_shared_stage_and_fused_threads) {
     };
     expect_values<int>(h, 70, 45,
                        [&](int i, int j) { return g_of(i, j - 1) * g_of(i + 1, j + 1); });
+}
+
+/// A thread keeps what it stored in its last iterations: no load waits for a store.
+TEST(GpuRegisters, recurrences_keep_their_last_values) {
+    const auto make = [](int rows) {
+        Func f("f");
+        RDom r(2, rows - 2, "r");
+        f(x, y) = x * 3 + y;
+        f(x, r) = f(x, r) + f(x, r - 1) - f(x, r - 2) * 2;
+        f.gpu_tile(x, y, xi, yi, 16, 8);
+        f.update().gpu_tile(x, xi, 16);
+        return f;
+    };
+    const std::string ptx = ptx_of(make(21));
+    // Two in front of the loop, and in each of 19 iterations what is stored again.
+    EXPECT_LE(count(ptx.substr(ptx.rfind(".entry")), "ld.global"), 21) << ptx;
+    REQUIRE_GPU();
+    expect_values<int>(make(21), 40, 21, [](int i, int j) {
+        std::vector<int> column;
+        for (int row = 0; row <= j; row++) {
+            const int value = i * 3 + row;
+            column.push_back(row < 2 ? value : value + column[row - 1] - column[row - 2] * 2);
+        }
+        return column[j];
+    });
 }
 
 /// The product of matrices, with the inputs of a block's step in shared memory.
