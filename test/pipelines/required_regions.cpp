@@ -135,5 +135,24 @@ TEST(RequiredRegions, of_updates_with_places_of_their_own_in_windows) {
         [&](int i, int j) { EXPECT_EQ(results[1](i, j), results[0](i, j)) << i << ", " << j; });
 }
 
+/// What a thread computes for itself is computed where the guard of its element holds, in kernels as in loops.
+TEST(RequiredRegions, of_what_threads_compute_under_guards) {
+    for (const char *target : {"host", "host-cuda", "host-opencl"}) {
+        for (MemoryType memory : {MemoryType::Auto, MemoryType::Stack, MemoryType::Register}) {
+            ImageParam in(Int(32), 1, "in");
+            Func f("f"), sum("sum");
+            Var t("t");
+            RDom r(0, 3);
+            sum(x) += in(x + r);
+            f(x) = sum(x);
+            Target(target).has_gpu_feature() ? f.gpu_tile(x, t, 16, TailStrategy::GuardWithIf)
+                                             : f.split(x, x, t, 16, TailStrategy::GuardWithIf);
+            sum.compute_at(f, t).store_in(memory);
+            f.infer_input_bounds({10}, Target(target));
+            EXPECT_EQ(Buffer<void>(in.get()).dim(0).extent(), 12) << target;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace calotype

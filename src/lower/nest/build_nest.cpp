@@ -140,6 +140,7 @@ protected:
 
     Stmt visit(const For *op) override {
         in_blocks_ += op->for_type == ForType::GPUBlock;
+        in_threads_ += is_gpu_thread(op->for_type);
         Stmt body = mutate(op->body);
         if (matches(sched_.compute_level, op->name, ctx_) && is_used(body)) {
             body = inside_of_guards(
@@ -152,6 +153,7 @@ protected:
             sched_.hoist_storage_level != sched_.store_level && is_used(body)) {
             body = inside_of_guards(body, [&](const Stmt &s) { return hoist(s); });
         }
+        in_threads_ -= is_gpu_thread(op->for_type);
         in_blocks_ -= op->for_type == ForType::GPUBlock;
         if (body.same_as(op->body)) {
             return op;
@@ -174,12 +176,40 @@ private:
                            [&](const std::string &name) { return uses_buffer(e, name); });
     }
 
+    static bool is_gpu_thread(ForType t) {
+        return t == ForType::GPUThread || t == ForType::GPULane;
+    }
+
+    /// Whether a thread of a kernel computes and keeps it for itself.
+    bool is_of_one_thread() const {
+        const MemoryType where = sched_.memory_type;
+        const bool is_own = where == MemoryType::Auto || where == MemoryType::Stack ||
+                            where == MemoryType::Register;
+        return in_threads_ > 0 && is_own && sched_.store_level == sched_.compute_level &&
+               sched_.hoist_storage_level == sched_.store_level &&
+               std::all_of(group_.begin(), group_.end(), [&](const std::string &name) {
+                   return has_serial_loops(ctx_.env.at(name));
+               });
+    }
+
+    static bool has_serial_loops(const Function &f) {
+        for (int i = 0; i < f.stages(); i++) {
+            const auto &dims = f.stage(i)->schedule.dims;
+            const bool on_gpu = std::any_of(dims.begin(), dims.end(),
+                                            [](const Dim &dim) { return is_gpu(dim.for_type); });
+            if (on_gpu || !f.stage(i)->specializations.empty()) {
+                return false;
+            }
+        }
+        return !f.has_extern_definition();
+    }
+
     /// What is computed for an iteration is computed only where its guards hold, so that a tail
     /// needs no more than the rest. In kernels, where threads would wait for each other under the
     /// condition, it stays outside.
     template<typename Wrap>
     Stmt inside_of_guards(const Stmt &body, const Wrap &wrap) const {
-        if (in_blocks_ > 0 || !is_guarded(body)) {
+        if ((in_blocks_ > 0 && !is_of_one_thread()) || !is_guarded(body)) {
             return wrap(body);
         }
         if (const LetStmt *let = body.as<LetStmt>()) {
@@ -207,7 +237,7 @@ private:
     const Group &group_;
     const FuncSchedule &sched_;
     LowerContext &ctx_;
-    int in_blocks_ = 0;
+    int in_blocks_ = 0, in_threads_ = 0;
 };
 
 }  // namespace
