@@ -304,5 +304,63 @@ TEST(GpuThreads, of_whole_groups_of_rows_below_a_tile_that_is_shifted) {
     }
 }
 
+/// f(y) = the sum of a row of g from `first` on, which a thread goes along.
+template<typename T>
+Func sums_of_rows(const ImageParam &g, const Expr &first, const Expr &iterations) {
+    Var row("row"), thread("thread");
+    Func f("sums"), sum("sum");
+    RDom r(first, iterations, "r");
+    sum(row) = cast<T>(1);
+    sum(row) = sum(row) * cast<T>(3) + cast<T>(g(r, row));
+    f(row) = sum(row);
+    f.gpu_tile(row, thread, 16, TailStrategy::GuardWithIf);
+    sum.compute_at(f, thread);
+    return f;
+}
+
+/// Rows that are aligned and not, from elements that are and are not, of no iterations, of some and of many.
+template<typename T>
+void check_sums_of_rows() {
+    ImageParam g(type_of<T>(), 2, "g");
+    Param<int> first("first"), iterations("iterations");
+    Func f = sums_of_rows<T>(g, first, iterations);
+    const Target target = gpu_target();
+    f.compile_jit(target);
+    constexpr int height = 37, longest = 71;
+    for (int width : {96, 99}) {
+        Buffer<T> image(width, height);
+        image.set_min(-5, 0);
+        image.fill([](const int *at) { return T((at[0] * 7 + at[1] * 5) % 13); });
+        g.set(image);
+        for (int begin : {-5, -4, 0, 3}) {
+            for (int n : {0, 1, 7, 16, longest}) {
+                first.set(begin);
+                iterations.set(n);
+                Buffer<T> result = f.realize({height}, target);
+                result.copy_to_host();
+                for (int y = 0; y < height; y++) {
+                    T expected = 1;
+                    for (int x = begin; x < begin + n; x++) {
+                        expected = T(T(expected * T(3)) + image(x, y));
+                    }
+                    ASSERT_EQ(result(y), expected)
+                        << "row " << y << " of " << width << ", " << n << " from " << begin;
+                }
+            }
+        }
+    }
+}
+
+TEST(GpuRows, are_read_several_elements_at_once) {
+    ImageParam g(UInt(8), 2, "g");
+    const std::string ptx = ptx_of(sums_of_rows<uint8_t>(g, 0, 100));
+    EXPECT_GE(count(ptx, "ld.global.nc.v"), 1) << ptx;
+    REQUIRE_GPU();
+    check_sums_of_rows<uint8_t>();
+    check_sums_of_rows<int16_t>();
+    check_sums_of_rows<uint32_t>();
+    check_sums_of_rows<int64_t>();
+}
+
 }  // namespace
 }  // namespace calotype::test

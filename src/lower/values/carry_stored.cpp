@@ -16,12 +16,12 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/let_scope.h"
 #include "lower/storage/handle_names.h"
+#include "lower/sure_loads.h"
 
 namespace calotype::internal {
 
@@ -58,34 +58,6 @@ std::optional<std::vector<const LetStmt *>> lets_around(const Stmt &s, const Sto
     }
     return std::nullopt;
 }
-
-/// The loads of a buffer in an expression that are made whatever its values are.
-class SureLoads : public GraphVisitor {
-public:
-    explicit SureLoads(const std::string &buffer) : buffer_(buffer) {
-    }
-
-    std::vector<const Load *> found;
-
-private:
-    using GraphVisitor::visit;
-
-    void visit(const Load *op) override {
-        if (op->name == buffer_) {
-            found.push_back(op);
-        }
-        GraphVisitor::visit(op);
-    }
-    void visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::if_then_else)) {
-            (*this)(op->args[0]);
-        } else {
-            GraphVisitor::visit(op);
-        }
-    }
-
-    const std::string &buffer_;
-};
 
 /// e as a sum, in which products of sums are sums of products, with constants behind.
 Expr distributed(const Expr &e) {
@@ -136,7 +108,7 @@ public:
             return;
         }
         LetScope scope;
-        SureLoads loads(store->name);
+        SureLoads loads([&](const std::string &buffer) { return buffer == store->name; });
         std::vector<Expr> indices;
         const auto read = [&](const Expr &value) {
             loads(value);
@@ -169,15 +141,14 @@ public:
     }
     /// How many iterations ago what is read there was stored; 0 if that is not known.
     int distance(const Load *load) const {
-        const auto found = std::find_if(distances_.begin(), distances_.end(), [&](const auto &known) {
-            return equal(known.first, load->index);
-        });
+        const auto found =
+            std::find_if(distances_.begin(), distances_.end(),
+                         [&](const auto &known) { return equal(known.first, load->index); });
         return found == distances_.end() || !has_form(load) ? 0 : found->second;
     }
     /// What is in memory where an iteration in front of the loop would have stored.
     Expr in_memory(int iterations) const {
-        const Expr index =
-            simplify(substitute(loop_->name, loop_->min - iterations, index_));
+        const Expr index = simplify(substitute(loop_->name, loop_->min - iterations, index_));
         return Load::make(type(), store_->name, index, store_->predicate, Alignment());
     }
 
@@ -190,7 +161,8 @@ private:
         if (!has_form(load) || !index.defined()) {
             return;
         }
-        for (int n = 1; n <= most_iterations && n * type().bytes() * type().lanes() <= most_bytes; n++) {
+        for (int n = 1; n <= most_iterations && n * type().bytes() * type().lanes() <= most_bytes;
+             n++) {
             const Expr before = substitute(loop_->name, loop_var() - n, index_);
             if (is_same_place(index, before) && !is_same_place(index_, before)) {
                 distances_.emplace_back(load->index, n);
@@ -234,7 +206,8 @@ public:
     Stmt with_storage(Stmt s) const {
         const Type t = recurrence_.type();
         for (const std::string &name : carried_) {
-            s = Allocate::make(name, t.element_of(), MemoryType::Stack, {t.lanes()}, const_true(), s);
+            s = Allocate::make(name, t.element_of(), MemoryType::Stack, {t.lanes()}, const_true(),
+                               s);
         }
         return s;
     }
@@ -257,7 +230,8 @@ private:
         for (size_t i = 1; i < carried_.size(); i++) {
             s = Block::make(keep(i, load(i - 1)), s);
         }
-        s = LetStmt::make(stored_, mutate(op->value), Block::make(with(op, &Store::value, stored), s));
+        s = LetStmt::make(stored_, mutate(op->value),
+                          Block::make(with(op, &Store::value, stored), s));
         is_stored_ = true;
         return s;
     }
@@ -267,7 +241,8 @@ private:
         return Load::make(t, carried_[i], place(), const_true(t.lanes()), Alignment());
     }
     Stmt keep(size_t i, const Expr &value) const {
-        return Store::make(carried_[i], value, place(), const_true(value.type().lanes()), Alignment());
+        return Store::make(carried_[i], value, place(), const_true(value.type().lanes()),
+                           Alignment());
     }
     Expr place() const {
         const int lanes = recurrence_.type().lanes();

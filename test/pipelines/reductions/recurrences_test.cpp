@@ -39,7 +39,8 @@ struct Filter {
 };
 
 std::ostream &operator<<(std::ostream &out, const Filter &filter) {
-    out << (filter.backwards ? "backwards " : "") << filter.iterations << " from " << filter.first << ":";
+    out << (filter.backwards ? "backwards " : "") << filter.iterations << " from " << filter.first
+        << ":";
     for (int weight : filter.weights) {
         out << " " << weight;
     }
@@ -80,7 +81,9 @@ Func make(const Filter &filter, Layout layout, const Expr &iterations) {
     Var x("x"), y("y");
     Func f("f");
     RDom r(filter.first, iterations, "r");
-    const auto row = [&](const Expr &k) { return filter.backwards ? rows - 1 - k : k; };
+    const auto row = [&](const Expr &k) {
+        return filter.backwards ? rows - 1 - k : k;
+    };
     const auto at = [&](const Expr &k) {
         return layout == Layout::Row ? Expr(f(row(k))) : Expr(f(x, row(k)));
     };
@@ -110,8 +113,8 @@ Func make(const Filter &filter, Layout layout, const Expr &iterations) {
 template<typename T>
 class Recurrences : public ::testing::Test {};
 
-using Types = ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t,
-                               float, double>;
+using Types = ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
+                               uint64_t, float, double>;
 TYPED_TEST_SUITE(Recurrences, Types);
 
 template<typename T>
