@@ -42,6 +42,8 @@ extern int calotype_error_access_out_of_bounds(void *user_context, const char *f
                                                int min_valid, int max_valid);
 extern int calotype_error_buffer_allocation_too_large(void *user_context, const char *buffer_name,
                                                       uint64_t allocation_size, uint64_t max_size);
+extern int calotype_error_buffer_coordinates_too_large(void *user_context, const char *buffer_name,
+                                                       int dimension, int min, int extent);
 extern int calotype_error_buffer_extents_negative(void *user_context, const char *buffer_name,
                                                   int dimension, int extent);
 extern int calotype_error_buffer_extents_too_large(void *user_context, const char *buffer_name,

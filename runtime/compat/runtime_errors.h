@@ -13,6 +13,7 @@
 #define halide_error_bounds_inference_call_failed calotype_error_bounds_inference_call_failed
 #define halide_error_buffer_allocation_too_large calotype_error_buffer_allocation_too_large
 #define halide_error_buffer_argument_is_null calotype_error_buffer_argument_is_null
+#define halide_error_buffer_coordinates_too_large calotype_error_buffer_coordinates_too_large
 #define halide_error_buffer_extents_negative calotype_error_buffer_extents_negative
 #define halide_error_buffer_extents_too_large calotype_error_buffer_extents_too_large
 #define halide_error_buffer_is_null calotype_error_buffer_is_null
@@ -24,6 +25,8 @@
 #define halide_error_code_buffer_allocation_too_large                                              \
     calotype_error_code_buffer_allocation_too_large
 #define halide_error_code_buffer_argument_is_null calotype_error_code_buffer_argument_is_null
+#define halide_error_code_buffer_coordinates_too_large                                             \
+    calotype_error_code_buffer_coordinates_too_large
 #define halide_error_code_buffer_extents_negative calotype_error_code_buffer_extents_negative
 #define halide_error_code_buffer_extents_too_large calotype_error_code_buffer_extents_too_large
 #define halide_error_code_buffer_is_null calotype_error_code_buffer_is_null

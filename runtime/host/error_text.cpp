@@ -113,6 +113,16 @@ CALOTYPE_WEAK int calotype_error_buffer_allocation_too_large(void *user_context,
     return report(user_context, calotype_error_code_buffer_allocation_too_large, t);
 }
 
+CALOTYPE_WEAK int calotype_error_buffer_coordinates_too_large(void *user_context,
+                                                              const char *buffer_name,
+                                                              int dimension, int min, int extent) {
+    Text t;
+    t << buffer_name << " begins at " << min << " in dimension " << dimension << " and has extent "
+      << extent << ": its last coordinate is " << int64_t(min) + extent - 1
+      << ", must be at most 2147483647";
+    return report(user_context, calotype_error_code_buffer_coordinates_too_large, t);
+}
+
 CALOTYPE_WEAK int calotype_error_buffer_extents_negative(void *user_context,
                                                          const char *buffer_name, int dimension,
                                                          int extent) {

@@ -40,6 +40,11 @@ TEST_F(ErrorText, Shapes) {
            calotype_error_buffer_allocation_too_large(nullptr, "output buffer f", 5000000000u,
                                                       2147483647u),
            "output buffer f takes 5000000000 bytes, must take at most 2147483647");
+    expect(
+        -52,
+        calotype_error_buffer_coordinates_too_large(nullptr, "input buffer in", 1, 2147483640, 10),
+        "input buffer in begins at 2147483640 in dimension 1 and has extent 10: its last "
+        "coordinate is 2147483649, must be at most 2147483647");
     expect(-28, calotype_error_buffer_extents_negative(nullptr, "input buffer in", 2, -3),
            "input buffer in has extent -3 in dimension 2, must be at least 0");
     expect(
@@ -142,8 +147,8 @@ TEST(ErrorCodes, HaveNoGaps) {
     EXPECT_STREQ(summary, calotype_error_code_summary(number));
 #include "runtime/abi/error_codes.def"
 #undef CALOTYPE_ERROR_CODE
-    EXPECT_EQ(-52, expected);
-    EXPECT_STREQ("unknown error", calotype_error_code_summary(-52));
+    EXPECT_EQ(-53, expected);
+    EXPECT_STREQ("unknown error", calotype_error_code_summary(-53));
     EXPECT_STREQ("unknown error", calotype_error_code_summary(1));
 }
 

@@ -532,6 +532,13 @@ private:
             Expr max = b.min(d) + b.extent(d) - 1;
             checks.push_back(
                 check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
+            // Those of the later values of an output are the same.
+            if (b.shaped_as.empty()) {
+                const Expr end = cast<int64_t>(b.min(d)) + cast<int64_t>(b.extent(d));
+                checks.push_back(check(end <= make_const(Int(64), int64_t(1) << 31),
+                                       "buffer_coordinates_too_large",
+                                       {b.role, d, b.min(d), b.extent(d)}));
+            }
             Expr inside = b.required_min(d) >= b.min(d) && b.required_max(d) <= max;
             const Expr used = simplify(b.used() && checked_elements_);
             if (!is_const_one(used)) {

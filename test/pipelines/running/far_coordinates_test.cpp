@@ -5,7 +5,9 @@
 
 #include <calotype/calotype.h>
 
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "harness/expect_error.h"
 
@@ -71,6 +73,62 @@ TEST(FarCoordinates, the_last_one_is_not_taken_for_the_first) {
         EXPECT_RUNTIME_ERROR(f.realize(output),
                              "input buffer far covers [-16, 23] in dimension 0, must cover [" +
                                  std::to_string(place) + ", " + std::to_string(place) + "]");
+    }
+}
+
+using Schedule = void (*)(Func &, const Var &x);
+
+void in_blocks(Func &f, const Var &x, TailStrategy tail) {
+    Var outer("outer"), inner("inner");
+    f.split(x, outer, inner, 16, tail).parallel(outer).vectorize(inner);
+}
+
+constexpr Schedule loops[] = {
+    [](Func &, const Var &) {},
+    [](Func &f, const Var &x) { f.parallel(x); },
+    [](Func &f, const Var &x) { f.vectorize(x, 16); },
+    [](Func &f, const Var &x) { f.unroll(x, 4); },
+    [](Func &f, const Var &x) { in_blocks(f, x, TailStrategy::ShiftInwards); },
+    [](Func &f, const Var &x) { in_blocks(f, x, TailStrategy::GuardWithIf); },
+};
+
+/// What f(x) = in(x) or, without an input, f(x) = x says in a run over [min, min + extent). Memory is that of the first
+/// 100 elements.
+std::string run_at(int min, int extent, bool has_input, Schedule schedule) {
+    ImageParam in(UInt(8), 1);
+    Var x("x");
+    Func f;
+    f(x) = has_input ? in(x) : cast<uint8_t>(x);
+    schedule(f, x);
+    const std::vector<uint8_t> values(100, 7);
+    std::vector<uint8_t> result(100);
+    const calotype_dimension_t shape(min, extent, 1);
+    Buffer<uint8_t> input(const_cast<uint8_t *>(values.data()), 1, &shape);
+    Buffer<uint8_t> output(result.data(), 1, &shape);
+    in.set(input);
+    try {
+        f.realize(output);
+    } catch (const RuntimeError &e) {
+        return std::regex_replace(e.what(), std::regex("buffer \\S+"), "buffer");
+    }
+    for (int i = 0; i < extent; i++) {
+        EXPECT_EQ(result[size_t(i)], has_input ? 7 : uint8_t(min + i)) << i << " from " << min;
+    }
+    return "";
+}
+
+TEST(FarCoordinates, beyond_int32_are_refused_whatever_the_loops) {
+    for (Schedule schedule : loops) {
+        for (bool has_input : {false, true}) {
+            // The last block of 16 ends with the last coordinate there is.
+            EXPECT_EQ(run_at(INT32_MAX - 111, 100, has_input, schedule), "");
+            EXPECT_EQ(run_at(INT32_MIN, 100, has_input, schedule), "");
+            EXPECT_EQ(
+                run_at(INT32_MAX - 9, 100, has_input, schedule),
+                std::string(has_input ? "input" : "output") +
+                    " buffer begins at 2147483638 in dimension 0 and has extent 100: its last "
+                    "coordinate is 2147483737, must be at most 2147483647");
+        }
     }
 }
 
