@@ -468,11 +468,27 @@ private:
         return field.as<Variable>()->name;
     }
 
+    /// Whether elements that follow each other in dimension d do in memory, and a dimension before it is laid round
+    /// them: that one may have any stride.
+    bool lies_inside_of_others(const ArgumentBuffer &b, int d) const {
+        const auto &constraints = b.parameter->constraints;
+        const auto is_free = [](const BufferConstraint &c) {
+            return !c.stride.defined();
+        };
+        return std::any_of(constraints.begin(), constraints.begin() + d, is_free) &&
+               constraints.at(d).stride.defined() && is_const_one(constraint_of(b, d).stride);
+    }
+
     /// What the answers to a query make of the fields of buffers, which constraints may mention.
     std::map<std::string, Expr> fields_in_answers() {
         std::map<std::string, Expr> fields;
         for (const ArgumentBuffer &b : buffers_) {
             Expr dense = 1;
+            for (int d = 0; b.is_argument() && d < b.dimensions; d++) {
+                if (lies_inside_of_others(b, d)) {
+                    dense = dense * (b.required_max(d) + 1 - answered_min(b, d));
+                }
+            }
             for (int d = 0; b.is_argument() && d < b.dimensions; d++) {
                 const auto answer = [&](const Expr &field, const Expr &value) {
                     fields[name_of(field)] = select(is_query(b), value, field);
@@ -482,7 +498,7 @@ private:
                 answer(b.min(d), min);
                 answer(b.extent(d), extent);
                 answer(b.stride(d), stride.defined() && is_const(stride) ? stride : dense);
-                dense = dense * extent;
+                dense = lies_inside_of_others(b, d) ? dense : dense * extent;
             }
         }
         return fields;
@@ -505,13 +521,17 @@ private:
     /// The smallest shape that would do, made dense, constraints respected.
     Stmt answer_query(const ArgumentBuffer &b) {
         Checks steps;
-        Expr stride = 1;
+        Expr dense = 1;
         const std::map<std::string, Expr> fields = fields_in_answers();
+        for (int d = 0; d < b.dimensions; d++) {
+            dense =
+                lies_inside_of_others(b, d) ? dense * answered_range(b, d, fields).extent : dense;
+        }
         for (int d = 0; d < b.dimensions; d++) {
             BufferConstraint c = constraint_of(b, d);
             Expr required_extent = b.required_max(d) + 1 - b.required_min(d);
             const auto [min, extent] = answered_range(b, d, fields);
-            stride = constrained(c.stride, fields, stride);
+            const Expr stride = constrained(c.stride, fields, dense);
             // Of an output is required what it holds, and that is what constraints say.
             if (!b.is_output && (c.min.defined() || c.extent.defined())) {
                 steps.push_back(
@@ -521,7 +541,7 @@ private:
             }
             steps.push_back(Evaluate::make(Call::make(Handle(), Intrinsic::buffer_set_bounds,
                                                       {b.handle(), d, min, extent, stride})));
-            stride = simplify(stride * extent);
+            dense = lies_inside_of_others(b, d) ? dense : simplify(stride * extent);
         }
         return Block::make(steps);
     }

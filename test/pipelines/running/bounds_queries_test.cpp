@@ -30,6 +30,29 @@ TEST(BoundsQueries, answer_with_the_strides_of_dense_memory) {
               (std::vector<int>{-1, 258, 1, 0, 13, 258, 0, 3, 258 * 13}));
 }
 
+/// Dimensions that may have any stride are laid round one whose elements follow each other.
+TEST(BoundsQueries, lay_other_dimensions_round_a_dense_one) {
+    struct Case {
+        int dense;
+        std::vector<int> shape;
+    };
+    for (const Case &layout :
+         {Case{1, {0, 8, 6, 0, 6, 1, 0, 3, 48}}, Case{2, {0, 8, 3, 0, 6, 24, 0, 3, 1}}}) {
+        ImageParam in(UInt(8), 3, "in");
+        Func f("f");
+        f(x, y, c) = in(x, y, c) + 1;
+        for (OutputImageParam p : {OutputImageParam(in), f.output_buffer()}) {
+            p.dim(0).set_stride(Expr());
+            p.dim(layout.dense).set_stride(1);
+        }
+        Callable run = f.compile_to_callable({in});
+        Runtime::Buffer<uint8_t> in_asked(nullptr, 0, 0, 0), out_asked(nullptr, 8, 6, 3);
+        ASSERT_EQ(run(in_asked, out_asked), 0);
+        EXPECT_EQ(shape_of(*in_asked.raw_buffer()), layout.shape);
+        EXPECT_EQ(shape_of(*out_asked.raw_buffer()), layout.shape);
+    }
+}
+
 /// An output that is made larger than asked needs more of the input: with the shapes of the answer
 /// the pipeline runs, wherever the stages between are computed.
 TEST(BoundsQueries, ask_for_what_the_shape_in_the_answer_needs) {
