@@ -2,6 +2,7 @@
 //
 // In three steps: the names of all params and funcs, so that they can refer to each other; their
 // members, with names in expressions still bare; then whom those names refer to.
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "pipeline/text/image_fields.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
+#include "support/scope.h"
 
 namespace calotype::internal {
 
@@ -25,6 +27,7 @@ struct Declarations {
     std::map<std::string, Parameter> params;
     std::map<std::string, Image> images;
     std::map<std::string, SymbolPtr> shapes;  ///< variables of the shape of a buffer
+    std::set<std::string> output_shapes;  ///< of the shape of an output, which stand for no symbol
     /// Wrappers, and clones, with what they stand for: that owns them, and wrappers call it by its
     /// name alone.
     std::set<std::pair<std::string, std::string>> wrapped;
@@ -51,9 +54,17 @@ private:
             p != declared_.params.end() && !p->second.is_buffer()) {
             return Variable::make(op->type, op->name, p->second.contents());
         }
-        const auto shape = declared_.shapes.find(op->name);
-        return shape == declared_.shapes.end() ? Expr(op)
-                                               : Variable::make(op->type, op->name, shape->second);
+        if (const auto shape = declared_.shapes.find(op->name); shape != declared_.shapes.end()) {
+            return Variable::make(op->type, op->name, shape->second);
+        }
+        user_assert(is_bound(op->name)) << "the text of a pipeline uses variable " << op->name
+                                        << where() << ", which nothing declares";
+        return op;
+    }
+    Expr visit(const Let *op) override {
+        const Expr value = mutate(op->value);
+        ScopedBinding<> bind(bound_, op->name);
+        return Let::make(op->name, value, mutate(op->body));
     }
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
@@ -79,6 +90,18 @@ private:
                                 : e;
     }
 
+    std::string where() const {
+        return func_.empty() ? "" : " in func " + func_;
+    }
+
+    bool is_bound(const std::string &name) const {
+        const auto f = declared_.funcs.find(func_);
+        return bound_.contains(name) || declared_.output_shapes.count(name) ||
+               (f != declared_.funcs.end() &&
+                std::find(f->second->args.begin(), f->second->args.end(), name) !=
+                    f->second->args.end());
+    }
+
     void check_coordinates(const Call &call) const {
         const auto f = declared_.funcs.find(call.name);
         const bool is_known = call.call_type == CallKind::Func && f != declared_.funcs.end();
@@ -91,6 +114,7 @@ private:
     const std::string func_;
     const SymbolPtr domain_;
     const std::vector<ReductionVariable> &rvars_;
+    Scope<> bound_;
 };
 
 class PipelineParser : public ExprParser {
@@ -121,6 +145,11 @@ public:
             for (const auto &[consumer, wrapper] : f->schedule.wrappers) {
                 declared_.wrapped.emplace(wrapper->name, name);
             }
+        }
+        for (const std::string &name : outputs_) {
+            const auto f = find(declared_.funcs, name);
+            complete_types(*f);
+            declare_output_shape(Function(f));
         }
         for (const auto &[name, f] : declared_.funcs) {
             complete(*f);
@@ -424,13 +453,26 @@ private:
             return;
         }
         p.edit()->constraints.resize(size_t(p.dimensions()));
-        for (int d = 0; d < p.dimensions(); d++) {
-            for (const std::string &name :
-                 {names::buffer_min(p.name(), d), names::buffer_extent(p.name(), d),
-                  names::buffer_stride(p.name(), d)}) {
-                declared_.shapes[name] = p.contents();
-            }
+        for (const std::string &name : shape_of(p.name(), p.dimensions())) {
+            declared_.shapes[name] = p.contents();
         }
+    }
+
+    void declare_output_shape(const Function &f) {
+        for (int i = 0; i < f.outputs(); i++) {
+            const std::vector<std::string> shape = shape_of(f.buffer_name(i), f.dimensions());
+            declared_.output_shapes.insert(shape.begin(), shape.end());
+        }
+    }
+
+    static std::vector<std::string> shape_of(const std::string &buffer, int dimensions) {
+        std::vector<std::string> result;
+        for (int d = 0; d < dimensions; d++) {
+            result.insert(result.end(),
+                          {names::buffer_min(buffer, d), names::buffer_extent(buffer, d),
+                           names::buffer_stride(buffer, d)});
+        }
+        return result;
     }
 
     template<typename T>
@@ -451,6 +493,14 @@ private:
         dim.var = var;
         dim.dim_type = type;
         return dim;
+    }
+
+    static void complete_types(FunctionContents &f) {
+        if (f.output_types.empty() && f.init.defined()) {
+            for (const Expr &value : f.init->values) {
+                f.output_types.push_back(value.type());
+            }
+        }
     }
 
     /// Fills in what follows from the rest.
@@ -480,11 +530,7 @@ private:
         mutate_expressions(f.extern_proxy_expr, [&](const Expr &e) {
             return Resolve(declared_, f.name, nullptr, {}).mutate(e);
         });
-        if (f.output_types.empty() && f.init.defined()) {
-            for (const Expr &value : f.init->values) {
-                f.output_types.push_back(value.type());
-            }
-        }
+        complete_types(f);
         if (f.output_buffers.empty()) {
             Function(IntrusivePtr<FunctionContents>(&f)).make_output_buffers();
         }

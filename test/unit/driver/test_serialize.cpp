@@ -132,6 +132,21 @@ TEST(Serialize, CallsWithTooFewCoordinates) {
                          "the text of a pipeline calls f with 1 coordinates, it has 2 dimensions");
 }
 
+TEST(Serialize, VariablesThatNothingDeclares) {
+    const std::string head = "// A pipeline of Calotype, version 1\n"
+                             "func {name: \"f\", args: [\"x\"], ";
+    for (const char *rest :
+         {"init: {values: [x + y]}}", "init: {values: [x], predicate: y < 2}}",
+          "init: {values: [x], specializations: [{condition: y < 2, definition: {}}]}}",
+          "init: {values: [x]}, updates: [{args: [y], values: [x]}]}",
+          "init: {values: [x]}, schedule: {bounds: [{var: \"x\", min: y}]}}",
+          "init: {values: [let z = 1 in y + z]}}"}) {
+        EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(head + rest)),
+                             "the text of a pipeline uses variable y in func f, which nothing "
+                             "declares");
+    }
+}
+
 TEST(Serialize, LoopsAndConditionsThatAreNone) {
     const std::string head = "// A pipeline of Calotype, version 1\n"
                              "func {name: \"f\", args: [\"x\", \"y\"], init: {values: [x + y], ";
