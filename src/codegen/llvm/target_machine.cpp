@@ -15,6 +15,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/llvm/machine.h"
+#include "codegen/llvm/passes/chained_loops.h"
 #include "codegen/llvm/passes/constant_divisors.h"
 #include "codegen/llvm/passes/inbounds_neighbours.h"
 #include "codegen/llvm/passes/invariant_gathers.h"
@@ -154,7 +155,9 @@ void optimize(llvm::Module &module, const Target &target) {
     llvm::FunctionAnalysisManager functions;
     llvm::CGSCCAnalysisManager components;
     llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder builder(machine.get(), tuning);
+    llvm::PassInstrumentationCallbacks instrumentation;
+    leave_chains_of_loops(instrumentation);
+    llvm::PassBuilder builder(machine.get(), tuning, std::nullopt, &instrumentation);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
