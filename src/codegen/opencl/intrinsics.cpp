@@ -17,6 +17,11 @@ DeviceValue nothing(const Call *op) {
     return {op->type, {"0"}};
 }
 
+// Other groups of threads hide the wait, as in code that LLVM makes for CUDA.
+DeviceValue emit_prefetch(DeviceWriter &, const Call *op) {
+    return nothing(op);
+}
+
 DeviceValue index_of(DeviceWriter &w, const Call *op, Word which) {
     auto d = as_const_int(op->args[0]);
     internal_assert(d && *d >= 0 && *d < 3) << op->name << " of a dimension that is none";
@@ -187,6 +192,7 @@ const Row special_forms[] = {
     {Intrinsic::if_then_else, emit_if_then_else},
     {Intrinsic::strict_float, emit_strict_float},
     {Intrinsic::unreachable, emit_unreachable},
+    {Intrinsic::prefetch, emit_prefetch},
     {Intrinsic::linked_symbol, emit_linked_symbol},
     {Intrinsic::image_load, emit_image_load},
     {Intrinsic::image_store, emit_image_store},

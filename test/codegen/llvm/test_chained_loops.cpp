@@ -20,7 +20,9 @@ namespace {
 
 /// So many loops in each other, of which the innermost `linked` ones end where the one around them says.
 std::string nest(int loops, int linked) {
-    const auto at = [](const char *base, int i) { return base + std::to_string(i); };
+    const auto at = [](const char *base, int i) {
+        return base + std::to_string(i);
+    };
     std::string text = "define void @f(i32 %n) {\nloop-1:\n%e0 = add i32 %n, 1\nbr label %loop0\n";
     for (int i = 0; i < loops; i++) {
         const bool ends_inner = i + 1 < loops && loops - (i + 1) <= linked;
@@ -32,8 +34,8 @@ std::string nest(int loops, int linked) {
     for (int i = loops - 1; i >= 0; i--) {
         text += at("end", i) + ":\n" + at("%next", i) + " = add i32 " + at("%v", i) + ", 1\n" +
                 at("%c", i) + " = icmp ne i32 " + at("%next", i) + ", " +
-                (loops - i <= linked ? at("%e", i) : "%n") + "\nbr i1 " + at("%c", i) +
-                ", label " + at("%loop", i) + ", label " + at("%end", i - 1) + "\n";
+                (loops - i <= linked ? at("%e", i) : "%n") + "\nbr i1 " + at("%c", i) + ", label " +
+                at("%loop", i) + ", label " + at("%end", i - 1) + "\n";
     }
     return text + "end-1:\nret void\n}\n";
 }

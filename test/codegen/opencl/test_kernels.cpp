@@ -229,5 +229,17 @@ TEST(DeviceText, ExtremesUnderStrictFloat) {
     }
 }
 
+TEST(DeviceText, PrefetchesAreLeftOut) {
+    const Expr fetched =
+        Call::make(Int(32), Intrinsic::prefetch, {Variable::make(Handle(), "f"), 16});
+    const DeviceModule module =
+        one_kernel({out_buffer("f", Int(32))},
+                   Block::make(Evaluate::make(fetched), parse_stmt("f[0] = f[1]:int32")));
+    for (const std::string &text :
+         {opencl_text(module), cuda_text(module, "x86-64-linux-cuda_capability_80")}) {
+        EXPECT_EQ(text.find("prefetch"), std::string::npos) << text;
+    }
+}
+
 }  // namespace
 }  // namespace calotype::internal

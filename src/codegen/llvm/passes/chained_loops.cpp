@@ -21,8 +21,7 @@ constexpr unsigned longest_chain = 4;
 bool is_linked(const llvm::Loop &loop) {
     const llvm::Loop *parent = loop.getParentLoop();
     const llvm::BasicBlock *latch = loop.getLoopLatch();
-    const auto *branch =
-        latch ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
+    const auto *branch = latch ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
     const auto *test = parent && branch && branch->isConditional()
                            ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
                            : nullptr;
