@@ -108,6 +108,12 @@ Known lanes_of(const Expr &e, const Scope<Alignment> &vars) {
 using Groups = std::vector<LaneGroup>;
 
 constexpr size_t max_groups = 4;
+/// Of groups of one value each, of which a lane is loaded.
+constexpr size_t max_single_groups = 8;
+
+bool are_few_values(const Groups &groups, size_t lanes) {
+    return groups.size() <= max_single_groups && groups.size() * 2 <= lanes;
+}
 
 /// By remainder: with offset + c * q in place of an offset, the quotient is larger by q, and the
 /// remainder the same.
@@ -127,7 +133,29 @@ Groups divided_groups(const KnownLanes &a, int64_t c, bool remainder) {
     for (auto &[rest, group] : groups) {
         result.push_back(group);
     }
-    return result.size() <= max_groups ? result : Groups();
+    return (remainder && are_few_values(result, a.offsets.size())) || result.size() <= max_groups
+               ? result
+               : Groups();
+}
+
+/// Each value of a group as a group of its own.
+Groups by_value(const Groups &groups) {
+    Groups result;
+    size_t lanes = 0;
+    for (const LaneGroup &group : groups) {
+        lanes += group.lanes.size();
+        std::map<int64_t, LaneGroup> values;
+        for (size_t i = 0; i < group.lanes.size(); i++) {
+            LaneGroup &same = values[group.offsets[i]];
+            same.base = group.base + int(group.offsets[i]);
+            same.lanes.push_back(group.lanes[i]);
+            same.offsets.push_back(0);
+        }
+        for (const auto &[value, same] : values) {
+            result.push_back(same);
+        }
+    }
+    return are_few_values(result, lanes) ? result : Groups();
 }
 
 Groups moved(Groups groups, const Known &by, int sign) {
@@ -140,8 +168,17 @@ Groups moved(Groups groups, const Known &by, int sign) {
     return groups;
 }
 
+/// By what is not known, such as the stride of a table, each value by itself.
 Groups multiplied(Groups groups, const Expr &factor) {
     const auto c = same_constant(factor);
+    const Broadcast *all = factor.as<Broadcast>();
+    if (!c && all && all->value.type().is_scalar()) {
+        groups = by_value(groups);
+        for (LaneGroup &group : groups) {
+            group.base = group.base * all->value;
+        }
+        return groups;
+    }
     if (!c || *c > 1 << 16 || *c < -(1 << 16)) {
         return {};
     }
