@@ -48,7 +48,8 @@ int widening_of(const Expr &e) {
 }
 
 /// So many neighbours of e instructions add up: products of a pair (of four, where the target adds up
-/// products of bytes), and eight bytes. 0 for other sums of integers that were only made wider.
+/// products of bytes), and eight bytes. 0 for other sums of integers that were only made wider. Conditions are as wide as what
+/// they compare: those on bytes are bytes already (count_in_bytes).
 int summands_of(const Expr &e, const Target &target) {
     const Cast *cast = e.as<Cast>();
     const int widening = widening_of(e);
@@ -60,7 +61,10 @@ int summands_of(const Expr &e, const Target &target) {
         return 1;
     }
     const Type from = cast->value.type();
-    return from.is_uint() && from.bits() == 8 ? 8 : from.is_int() && from.bits() == 16 ? 2 : 0;
+    return from.is_bool()                       ? 1
+           : from.is_uint() && from.bits() == 8 ? 8
+           : from.is_int() && from.bits() == 16 ? 2
+                                                : 0;
 }
 
 /// All stores in a loop's body to one element, if nothing else touches its buffer.
