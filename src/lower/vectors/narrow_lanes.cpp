@@ -17,6 +17,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
+#include "lower/values/bool_bytes.h"
 #include "lower/vectors/count_work.h"
 #include "lower/vectors/narrow_long_lanes.h"
 #include "lower/vectors/narrowing.h"
@@ -401,7 +402,7 @@ private:
 }  // namespace
 
 Stmt narrow_lanes(const Stmt &s, LowerContext &ctx) {
-    return LaneNarrower(ctx).mutate(narrow_long_lanes(s));
+    return LaneNarrower(ctx).mutate(narrow_long_lanes(combine_bool_bytes(s)));
 }
 
 }  // namespace calotype::internal

@@ -27,6 +27,8 @@ namespace calotype::internal {
 ///     ->
 ///     saturating_add(a, b)
 ///
+/// Stored conditions are combined as bytes (values/bool_bytes.h).
+///
 /// Integers of 64 bits in whose making no value leaves int32 are made in that before (narrow_long_lanes.h).
 ///
 /// Only what is made of constants and of narrow integers; not indices, and not what is reduced
