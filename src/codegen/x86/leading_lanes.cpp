@@ -8,9 +8,11 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "codegen/llvm/splats.h"
 #include "codegen/llvm/types.h"
 #include "codegen/x86/features.h"
 
@@ -38,23 +40,6 @@ bool counts_up(const Value *v) {
         }
     }
     return all && type;
-}
-
-/// What all lanes are. LLVM may have it as a lane of another vector, which is taken out of that then.
-Value *value_of_all(Value *v) {
-    if (Value *known = llvm::getSplatValue(v)) {
-        return known;
-    }
-    auto *lanes = llvm::dyn_cast<llvm::ShuffleVectorInst>(v);
-    if (!lanes || !llvm::all_equal(lanes->getShuffleMask()) || lanes->getMaskValue(0) < 0) {
-        return nullptr;
-    }
-    const int lane = lanes->getMaskValue(0),
-              first_lanes = lanes_of(lanes->getOperand(0)->getType());
-    llvm::IRBuilder<> b(lanes);
-    return lane < first_lanes
-               ? b.CreateExtractElement(lanes->getOperand(0), uint64_t(lane))
-               : b.CreateExtractElement(lanes->getOperand(1), uint64_t(lane - first_lanes));
 }
 
 /// What lane 0 of first, first + 1, first + 2, ... is, if they do not wrap around.
@@ -146,6 +131,40 @@ Value *bytes_alive(llvm::IRBuilder<> &b, const Access &access) {
     return b.CreateMul(count, b.getInt64(type->getScalarSizeInBits() / 8));
 }
 
+/// Memory that is accessed as `call` does.
+class Memory {
+public:
+    Memory(const llvm::IntrinsicInst *call, Value *pointer) : call_(call), pointer_(pointer) {
+    }
+
+    Value *load(llvm::IRBuilder<> &b, llvm::Type *type, Value *offset) const {
+        Value *p = b.CreateGEP(b.getInt8Ty(), pointer_, offset);
+        llvm::LoadInst *loaded = b.CreateAlignedLoad(type, p, llvm::Align(1));
+        loaded->setAAMetadata(call_->getAAMetadata());
+        return loaded;
+    }
+    Value *load(llvm::IRBuilder<> &b, llvm::Type *type, Value *offset, uint64_t more) const {
+        return load(b, type, b.CreateAdd(offset, b.getInt64(more)));
+    }
+
+    /// One to three bytes from there on: the first, the middle one and the last, of which some may be the same.
+    Value *load_few(llvm::IRBuilder<> &b, Value *from, Value *count) const {
+        Value *loaded = b.getInt32(0);
+        for (Value *offset : {static_cast<Value *>(b.getInt64(0)), b.CreateLShr(count, 1),
+                              b.CreateSub(count, b.getInt64(1))}) {
+            Value *byte =
+                b.CreateZExt(load(b, b.getInt8Ty(), b.CreateAdd(from, offset)), b.getInt32Ty());
+            Value *by = b.CreateTrunc(b.CreateShl(offset, 3), b.getInt32Ty());
+            loaded = b.CreateOr(loaded, b.CreateShl(byte, by));
+        }
+        return loaded;
+    }
+
+private:
+    const llvm::IntrinsicInst *call_;
+    Value *pointer_;
+};
+
 /// Makes the code for one access. Of `bytes_` from pointer_ on, whole words and a rest are alive.
 class ByWords {
 public:
@@ -207,11 +226,6 @@ private:
         i->setAAMetadata(call_->getAAMetadata());
         return i;
     }
-    Value *byte_at(Value *offset) {
-        Value *p = b_.CreateGEP(b_.getInt8Ty(), pointer_, offset);
-        return tag(b_.CreateAlignedLoad(b_.getInt8Ty(), p, llvm::Align(1)));
-    }
-
     /// The last word is loaded with bytes before it that are alive, too.
     Value *load_words() {
         Value *zero = llvm::Constant::getNullValue(words_type());
@@ -224,7 +238,7 @@ private:
         return b_.CreateSelect(b_.CreateICmpEQ(numbers_, each(whole_)), each(last), words);
     }
 
-    /// Up to three bytes: the first, the middle one and the last, of which some may be the same.
+    /// Up to three bytes.
     Value *load_few(llvm::Instruction *before) {
         b_.SetInsertPoint(before);
         Value *zero = llvm::Constant::getNullValue(words_type());
@@ -232,13 +246,7 @@ private:
         llvm::BasicBlock *none = before->getParent();
         llvm::Instruction *some = llvm::SplitBlockAndInsertIfThen(any, before, false);
         b_.SetInsertPoint(some);
-        Value *loaded = b_.getInt32(0);
-        for (Value *offset : {static_cast<Value *>(b_.getInt64(0)), b_.CreateLShr(bytes_, 1),
-                              b_.CreateSub(bytes_, b_.getInt64(1))}) {
-            Value *byte = b_.CreateZExt(byte_at(offset), b_.getInt32Ty());
-            Value *by = b_.CreateTrunc(b_.CreateShl(offset, 3), b_.getInt32Ty());
-            loaded = b_.CreateOr(loaded, b_.CreateShl(byte, by));
-        }
+        Value *loaded = Memory(call_, pointer_).load_few(b_, b_.getInt64(0), bytes_);
         Value *few = b_.CreateInsertElement(zero, loaded, uint64_t(0));
         b_.SetInsertPoint(before);
         llvm::PHINode *result = b_.CreatePHI(words_type(), 2);
@@ -271,7 +279,96 @@ private:
     Value *bytes_ = nullptr, *whole_ = nullptr, *rest_ = nullptr, *numbers_ = nullptr;
 };
 
-/// Makes the code for one access without any masks: what is alive is copied from or into a vector in the frame, in pieces
+/// Makes the code for a load without any masks: registers that are whole, and what is left from two loads of 8 or 4 bytes
+/// that overlap.
+class ByRegisters {
+public:
+    explicit ByRegisters(const Access &access)
+        : call_(access.call), memory_(access.call, access.pointer()), type_(access.type()),
+          b_(access.call) {
+        bytes_ = bytes_alive(b_, access);
+        whole_ = b_.CreateAnd(bytes_, ~(register_bytes - 1));
+        rest_ = b_.CreateAnd(bytes_, register_bytes - 1);
+        register_ = llvm::FixedVectorType::get(b_.getInt64Ty(), 2);
+    }
+
+    /// Lanes off are zero.
+    void load() {
+        Value *last = load_rest(), *zero = llvm::Constant::getNullValue(register_);
+        const unsigned count =
+            unsigned(type_->getPrimitiveSizeInBits().getFixedValue() / 8 / register_bytes);
+        std::vector<Value *> loaded;
+        for (unsigned i = 0; i < count; i++) {
+            Value *offset = b_.getInt64(i * register_bytes);
+            Value *otherwise = b_.CreateSelect(b_.CreateICmpEQ(whole_, offset), last, zero);
+            loaded.push_back(one_of(b_.CreateICmpUGT(whole_, offset), otherwise,
+                                    [&] { return memory_.load(b_, register_, offset); }));
+        }
+        call_->replaceAllUsesWith(b_.CreateBitCast(llvm::concatenateVectors(b_, loaded), type_));
+        call_->eraseFromParent();
+    }
+
+private:
+    static constexpr uint64_t register_bytes = 16;
+
+    /// What is made under a condition, or the other value.
+    template<typename Make>
+    Value *one_of(Value *condition, Value *otherwise, const Make &make) {
+        llvm::BasicBlock *before = call_->getParent();
+        llvm::Instruction *then = llvm::SplitBlockAndInsertIfThen(condition, call_, false);
+        b_.SetInsertPoint(then);
+        Value *made = make();
+        llvm::BasicBlock *made_in = b_.GetInsertBlock();
+        b_.SetInsertPoint(call_);
+        llvm::PHINode *result = b_.CreatePHI(made->getType(), 2);
+        result->addIncoming(made, made_in);
+        result->addIncoming(otherwise, before);
+        return result;
+    }
+
+    Value *is_from(uint64_t least, uint64_t most) {
+        return b_.CreateICmpULE(b_.CreateSub(rest_, b_.getInt64(least)), b_.getInt64(most - least));
+    }
+
+    /// The last bytes, less than a register, followed by zeros.
+    Value *load_rest() {
+        Value *zero = llvm::Constant::getNullValue(register_);
+        Value *few = one_of(is_from(1, 3), b_.getInt64(0), [&] {
+            return b_.CreateZExt(memory_.load_few(b_, whole_, rest_), b_.getInt64Ty());
+        });
+        Value *word = one_of(is_from(4, 7), few, [&] { return load_word(); });
+        Value *low = b_.CreateInsertElement(zero, word, uint64_t(0));
+        return one_of(is_from(8, 15), low, [&] {
+            Value *first = memory_.load(b_, b_.getInt64Ty(), whole_);
+            Value *both = b_.CreateInsertElement(zero, first, uint64_t(0));
+            // 8 bytes that end with the last one. Of 8 altogether they are shifted out, in two steps.
+            Value *end =
+                memory_.load(b_, b_.getInt64Ty(), b_.CreateAdd(whole_, rest_), -uint64_t(8));
+            Value *by = b_.CreateShl(b_.CreateSub(b_.getInt64(15), rest_), 3);
+            end = b_.CreateLShr(b_.CreateLShr(end, 8), by);
+            return b_.CreateInsertElement(both, end, uint64_t(1));
+        });
+    }
+
+    /// 4 to 7 bytes.
+    Value *load_word() {
+        const auto four = [&](Value *offset, uint64_t more) {
+            return b_.CreateZExt(memory_.load(b_, b_.getInt32Ty(), offset, more), b_.getInt64Ty());
+        };
+        Value *end = four(b_.CreateAdd(whole_, rest_), -uint64_t(4));
+        Value *by = b_.CreateShl(b_.CreateSub(rest_, b_.getInt64(4)), 3);
+        return b_.CreateOr(four(whole_, 0), b_.CreateShl(end, by));
+    }
+
+    llvm::IntrinsicInst *const call_;
+    const Memory memory_;
+    llvm::FixedVectorType *const type_;
+    llvm::IRBuilder<> b_;
+    Value *bytes_ = nullptr, *whole_ = nullptr, *rest_ = nullptr;
+    llvm::FixedVectorType *register_ = nullptr;
+};
+
+/// Makes the code for a store without any masks: what is alive is copied from a vector in the frame, in pieces
 /// of 1, 2, 4, ... bytes, each of which a bit of the number of bytes stands for.
 class ByPieces {
 public:
@@ -282,15 +379,6 @@ public:
         all_ = type_->getPrimitiveSizeInBits().getFixedValue() / 8;
         least_ = type_->getScalarSizeInBits() / 8;
         bytes_ = bytes_alive(b_, access);
-    }
-
-    /// Lanes off are zero.
-    void load() {
-        b_.CreateStore(llvm::Constant::getNullValue(type_), frame_);
-        copy(pointer_, frame_);
-        b_.SetInsertPoint(call_);
-        call_->replaceAllUsesWith(b_.CreateLoad(type_, frame_));
-        call_->eraseFromParent();
     }
 
     void store() {
@@ -322,12 +410,19 @@ private:
     uint64_t all_ = 0, least_ = 1;
 };
 
-template<typename Code>
-void access_by(const Access &access) {
+void access_without_masks(const Access &access) {
     if (access.loads()) {
-        Code(access).load();
+        ByRegisters(access).load();
     } else {
-        Code(access).store();
+        ByPieces(access).store();
+    }
+}
+
+void access_by_words(const Access &access) {
+    if (access.loads()) {
+        ByWords(access).load();
+    } else {
+        ByWords(access).store();
     }
 }
 
@@ -346,7 +441,7 @@ void access_leading_lanes_by_words(llvm::Module &module, const Target &target) {
             }
         }
         for (const Access &access : accesses) {
-            has_masks ? access_by<ByWords>(access) : access_by<ByPieces>(access);
+            has_masks ? access_by_words(access) : access_without_masks(access);
         }
     }
 }

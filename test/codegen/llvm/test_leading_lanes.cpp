@@ -85,10 +85,28 @@ TEST(LeadingLanes, GoUpToAnEndThatIsALaneOfAVector) {
     }
 }
 
-TEST(LeadingLanes, AreCopiedInPiecesWithoutMasks) {
+TEST(LeadingLanes, NeedNoMasks) {
     const std::string mask = "%m = icmp sgt <16 x i32> %ends, " + numbers();
     EXPECT_EQ(masked(mask, "sse41"), Types());
     EXPECT_EQ(masked("%m = icmp slt <16 x i32> %any, %ends\n", "sse41"), (Types{"8", "8"}));
+}
+
+/// A load of what was stored in pieces waits until all of them are in memory.
+TEST(LeadingLanes, AreLoadedWithoutTheFrame) {
+    llvm::LLVMContext context;
+    const auto module = transformed(
+        "declare <16 x i8> @llvm.masked.load.v16i8.p0(ptr, i32, <16 x i1>, <16 x i8>)\n"
+        "define <16 x i8> @f(ptr %p, i32 %end) {\n"
+        "%b = insertelement <16 x i32> poison, i32 %end, i64 0\n"
+        "%ends = shufflevector <16 x i32> %b, <16 x i32> poison, <16 x i32> zeroinitializer\n"
+        "%m = icmp sgt <16 x i32> %ends, " +
+            numbers() +
+            "%v = call <16 x i8> @llvm.masked.load.v16i8.p0(ptr %p, i32 1, <16 x i1> %m, <16 x i8> "
+            "poison)\nret <16 x i8> %v\n}\n",
+        context, [](llvm::Module &m) { access_leading_lanes_by_words(m, Target("x86-64-linux")); });
+    for (const llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
+        EXPECT_FALSE(llvm::isa<llvm::AllocaInst>(i) || i.mayWriteToMemory());
+    }
 }
 
 TEST(LeadingLanes, NotOfOtherMasks) {
