@@ -249,11 +249,26 @@ Value *FunctionEmitter::emit_node(const Max *op) {
     return emit_arithmetic(op, &FunctionEmitter::maximum);
 }
 
+namespace {
+
+/// Lanes that are compared do not overflow. Where they are sums within something else, what overflows may come back.
+void tell_of_overflow(const Expr &lanes, Value *emitted) {
+    const Ramp *ramp = lanes.as<Ramp>();
+    auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(emitted);
+    if (ramp && ramp->base.type() == Int(32) && sum && sum->getOpcode() == llvm::Instruction::Add) {
+        sum->setHasNoSignedWrap(true);
+    }
+}
+
+}  // namespace
+
 Value *FunctionEmitter::compare(const Expr &a, const Expr &b, NodeKind kind) {
     Type t = a.type();
     const bool is_small = is_small_float(t);
     Value *x = emit(a);
     Value *y = emit(b);
+    tell_of_overflow(a, x);
+    tell_of_overflow(b, y);
     if (is_small) {
         x = b_.CreateBitCast(x, native_float(t));
         y = b_.CreateBitCast(y, native_float(t));

@@ -21,6 +21,7 @@
 #include "codegen/llvm/passes/invariant_gathers.h"
 #include "codegen/llvm/passes/lane_gathers.h"
 #include "codegen/llvm/passes/masked_lanes.h"
+#include "codegen/llvm/passes/narrow_comparisons.h"
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/llvm/passes/product_order.h"
 #include "codegen/llvm/passes/uniform_offsets.h"
@@ -237,6 +238,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     if (target.arch == Target::X86) {
         access_leading_lanes_by_words(*copy, target);
     }
+    compare_lanes_narrowly(*copy, target);
     take_lanes_apart(*copy);
     add_late_terms_last(*copy);
     if (target.arch == Target::X86) {
