@@ -26,6 +26,7 @@
 #include "codegen/llvm/passes/product_order.h"
 #include "codegen/llvm/passes/uniform_offsets.h"
 #include "codegen/short_loops.h"
+#include "codegen/x86/carried_vectors.h"
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/float_choices.h"
 #include "codegen/x86/gathers.h"
@@ -253,6 +254,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     make_sums_opaque(*copy);
     if (target.arch == Target::X86) {
         choose_floats_by_lanes(*copy);
+        carry_whole_registers(*copy, target);
         align_spills(*copy, target);
         store_registers_in_order(*copy, target);
     }
