@@ -12,6 +12,7 @@
 #include "codegen/x86/integers.h"
 #include "codegen/x86/packing.h"
 #include "codegen/x86/patterns.h"
+#include "codegen/x86/roundings.h"
 #include "codegen/x86/tiles.h"
 #include "target/registers.h"
 
@@ -53,6 +54,9 @@ public:
         }
         if (x86_counts_zeros(f.target(), op)) {
             return x86_count_zeros(f, op);
+        }
+        if (x86_rounds_by_sums(f.target(), op)) {
+            return x86_round_by_sums(f, op);
         }
         Value *tiles = emit_x86_tiles(f, op);
         return tiles ? tiles : match_x86_call(f, op);
