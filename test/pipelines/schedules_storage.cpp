@@ -93,6 +93,28 @@ TEST(Storage, FoldedExplicitlyAndByTheCompiler) {
         [](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 8); });
 }
 
+/// Where that can be shown, the direction that the schedule gives makes no difference.
+TEST(Storage, FoldedWhicheverWayTheWindowMoves) {
+    for (bool forward : {true, false}) {
+        check_storage([&](Func f, Func g, Var, Var y) {
+            f.compute_at(g, y).store_root().fold_storage(y, 2, forward);
+        });
+        check_storage([&](Func f, Func g, Var x, Var y) {
+            f.compute_at(g, x).store_at(g, y).fold_storage(x, 2, forward);
+        });
+    }
+    for (bool forward : {true, false}) {
+        Func f("f"), g("g");
+        Var x("x"), y("y");
+        f(x, y) = 3 * x + 5 * y;
+        g(x, y) = f(x, 30 - y) + f(x, 31 - y);
+        f.store_root().compute_at(g, y).fold_storage(y, 2, forward);
+        Buffer<int> result = g.realize({8, 19});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 6 * i + 305 - 10 * j) << i << ", " << j; });
+    }
+}
+
 TEST(Storage, MemoryTypes) {
     for (MemoryType type : {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack}) {
         check_storage([&](Func f, Func g, Var x, Var) { f.compute_at(g, x).store_in(type); });
@@ -112,6 +134,28 @@ TEST(Storage, BoundIsEnoughOrReported) {
         EXPECT_NE(std::string(e.what()).find("is bounded to 40 in x, must be at least 41"),
                   std::string::npos);
     }
+}
+
+/// What is stored at once of a window that moves is one fold of it.
+TEST(Storage, BoundIsEnoughForAWindow) {
+    for (int bound : {2, 3, 38}) {
+        check_storage([&](Func f, Func g, Var x, Var y) {
+            f.compute_at(g, x).store_at(g, y).bound_storage(x, bound);
+        });
+        check_storage([&](Func f, Func g, Var x, Var y) {
+            f.compute_at(g, x).store_at(g, y).fold_storage(x, 2).bound_storage(x, bound);
+        });
+    }
+    check_storage([](Func f, Func g, Var, Var y) {
+        f.compute_at(g, y).store_root().bound_storage(y, 3).vectorize(Var("x"), 4);
+    });
+    Func f("window_of_four"), g("g");
+    Var x("x");
+    f(x) = x;
+    g(x) = f(x) + f(x + 1);
+    f.store_root().compute_at(g, x).fold_storage(x, 4).bound_storage(x, 2);
+    EXPECT_RUNTIME_ERROR(g.realize({10}),
+                         "storage of window_of_four is bounded to 2 in x, must be at least 4");
 }
 
 TEST(ComputeWith, TwoFuncsShareTheirOuterLoops) {

@@ -19,6 +19,10 @@ Expr error_call(const std::string &what, std::vector<Expr> args) {
     return call_runtime(function->function, std::move(args));
 }
 
+bool is_error_call(const Call *call, const std::string &what) {
+    return call->name == "calotype_error_" + what;
+}
+
 Expr to_text(const Expr &e) {
     return to_string(e);
 }

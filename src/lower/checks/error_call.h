@@ -9,8 +9,12 @@
 
 namespace calotype::internal {
 
+struct Call;
+
 /// `calotype_error_<what>(user_context, args...)`: reports, and yields the error code.
 Expr error_call(const std::string &what, std::vector<Expr> args);
+/// Whether the call is one that error_call(what, ...) made.
+bool is_error_call(const Call *call, const std::string &what);
 /// The pipeline's user context: a handle.
 Expr user_context();
 /// A string constant that holds the expression as the user would write it.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -470,6 +471,14 @@ private:
         return !(is_asked || is_small) || fold_moving(loop, d, moving_window(loop, window));
     }
 
+    /// Which way the window goes: as the schedule says, or the other way where that can be shown.
+    /// Storage that an asynchronous producer fills is given back as the schedule says.
+    bool goes_forward(const For *loop, const Interval &moving, const StorageDim &schedule) const {
+        const bool forward = moves_along(loop, moving.min, Monotonic::Increasing),
+                   backward = moves_along(loop, moving.max, Monotonic::Decreasing);
+        return f_.schedule().async || forward == backward ? schedule.fold_forward : forward;
+    }
+
     bool fold_moving(const For *loop, int d, const Interval &moving) {
         const Expr first = moving.min, last = moving.max;
         const auto moves = [&](const Expr &e, Monotonic direction) {
@@ -478,8 +487,9 @@ private:
         const Expr extent = simplify(last - first + 1);
         const StorageDim *schedule = schedule_of(d);
         if (schedule && schedule->fold_factor.defined()) {
-            const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing)
-                                                       : moves(last, Monotonic::Decreasing);
+            const bool proven = goes_forward(loop, moving, *schedule)
+                                    ? moves(first, Monotonic::Increasing)
+                                    : moves(last, Monotonic::Decreasing);
             const Expr factor = cast(Int(32), schedule->fold_factor);
             fold = Fold{d, factor};
             return proven && fits(extent, factor);
@@ -508,8 +518,13 @@ private:
         while (factor < *size) {
             factor *= 2;
         }
+        const StorageDim *schedule = schedule_of(d);
+        const auto bound =
+            schedule && schedule->bound.defined() ? as_const_int(schedule->bound) : std::nullopt;
+        factor = bound && *bound >= *size ? std::min(factor, *bound) : factor;
+        // Where the extent is what bound_storage gives, it says nothing of how much is touched.
         const std::optional<int64_t> whole = known_.upper_bound(storage_->bounds[size_t(d)].extent);
-        if (!whole || *whole > factor) {
+        if (bound || !whole || *whole > factor) {
             fold = Fold{d, Expr(int(factor))};
         }
     }
@@ -552,7 +567,7 @@ private:
         };
         const Interval moving =
             moving_window(loop, Interval(expand(window.min), expand(window.max)));
-        const bool forward = schedule_of(fold->dimension)->fold_forward;
+        const bool forward = goes_forward(loop, moving, *schedule_of(fold->dimension));
         const Expr leading = forward ? moving.min : moving.max,
                    extent = simplify(moving.max - moving.min + 1);
         const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
@@ -618,6 +633,21 @@ private:
         return Mutator::visit(op);
     }
 
+    /// Where storage was folded, what bound_storage gives has to hold one fold of it.
+    Stmt visit(const Block *op) override {
+        const Stmt s = Mutator::visit(op);
+        const Call *error = storage_bound_error(op->first);
+        const auto fold =
+            error ? folds_.find({text(error->args[1]), text(error->args[2])}) : folds_.end();
+        if (fold == folds_.end()) {
+            return s;
+        }
+        const Expr bound = error->args[3], factor = fold->second;
+        const Stmt enough = check(simplify(factor <= bound), "storage_bound_too_small",
+                                  {error->args[1], error->args[2], bound, factor});
+        return Block::make(enough, s.as<Block>()->rest);
+    }
+
     Stmt visit(const Realize *op) override {
         auto it = ctx_.env.find(op->name);
         const bool explicit_only = it != ctx_.env.end() && has_explicit_fold(it->second);
@@ -650,6 +680,7 @@ private:
             }
             searched = FoldAccesses(op->name, fold).mutate(searched);
             bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
+            folds_[{f.name(), f.args()[size_t(fold.dimension)]}] = fold.factor;
         }
         const Stmt result = folding.with_memory(with_body(op, bounds, searched));
         return f.schedule().async
@@ -713,10 +744,22 @@ private:
                (explicit_only || (!uses_header(f) && !produced_at_once(body, f.name())));
     }
 
+    /// The error of bound_storage's check, as bound_allocations makes it; null for what is none.
+    static const Call *storage_bound_error(const Stmt &s) {
+        const auto *assertion = s.as<AssertStmt>();
+        const auto *error = assertion ? assertion->message.as<Call>() : nullptr;
+        return error && is_error_call(error, "storage_bound_too_small") ? error : nullptr;
+    }
+
+    static std::string text(const Expr &e) {
+        return e.as<StringImm>()->value;
+    }
+
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
     KnownHere known_;
     LoopBoxes boxes_;
+    std::map<std::pair<std::string, std::string>, Expr> folds_;  ///< factors, by Func and dimension
 };
 
 }  // namespace
