@@ -5,7 +5,9 @@
 // each as far out as what it uses allows.
 #include "lower/nest/stage_loops.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -67,11 +69,12 @@ public:
             own.stands_for.insert(own.stands_for.end(), theirs.stands_for.begin(),
                                   theirs.stands_for.end());
         }
-        for (const Child &grandchild : child->children_) {
-            user_assert(grandchild.depth >= depth)
-                << what << ", but func " << grandchild.nest->f_.name() << " is computed with "
-                << child->f_.name() << " outside of that loop; compute it with " << f_.name();
-        }
+        // What shares fewer loops with the child shares them with this nest, too.
+        std::vector<Child> &theirs = child->children_;
+        const auto outer = std::stable_partition(
+            theirs.begin(), theirs.end(), [&](const Child &other) { return other.depth >= depth; });
+        std::move(outer, theirs.end(), std::back_inserter(children_));
+        theirs.erase(outer, theirs.end());
         shared_ = std::max(shared_, depth);
         child->shared_ = std::max(child->shared_, depth);
         children_.push_back({std::move(child), depth});
@@ -675,6 +678,10 @@ Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) 
                 fused_with(*ctx.env.at(entry.second.first).stage(entry.second.second));
             entry.second = up ? *up : entry.second;
         }
+        const StageKey &last = entry.second;
+        const auto next = fused_with(*ctx.env.at(last.first).stage(last.second));
+        user_assert(!next) << "func " << last.first << " is computed with func " << next->first
+                           << ", which is itself computed with func " << last.first;
     }
     // A nest comes after those of all earlier stages of the Funcs in it.
     std::vector<Stmt> nests;

@@ -131,6 +131,24 @@ TEST_F(Contradictions, MemoizedInSharedLoops) {
                                          f.name() + " by compute_with");
 }
 
+TEST_F(Contradictions, EachOneInTheLoopsOfTheOther) {
+    for (bool updates : {false, true}) {
+        f = Func(), g = Func(), h = Func();
+        f(x, y) = x + y;
+        g(x, y) = x - y;
+        f(x, y) += 1;
+        g(x, y) += 2;
+        h(x, y) = f(x, y) + g(x, y);
+        f.compute_root();
+        g.compute_root();
+        Stage of_f = updates ? f.update() : Stage(f), of_g = updates ? g.update() : Stage(g);
+        of_f.compute_with(of_g, y);
+        of_g.compute_with(of_f, y);
+        EXPECT_COMPILE_ERROR(compile(h), "func " + f.name() + " is computed with func " + g.name() +
+                                             ", which is itself computed with func " + f.name());
+    }
+}
+
 TEST_F(Contradictions, AsyncInSharedLoops) {
     f(x, y) = x + y;
     g(x, y) = x - y;

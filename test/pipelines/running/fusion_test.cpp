@@ -212,6 +212,27 @@ TEST(ComputeWithEach, computed_in_a_loop_of_the_other_func) {
     expect_all(c, [](int i, int j) { return (2 * i + 1) * j; });
 }
 
+/// Down a chain each shares loops with the next, here fewer than that does with the one after it.
+TEST(ComputeWithEach, of_a_chain_the_first_shares_fewer_loops) {
+    for (LoopAlignStrategy align :
+         {LoopAlignStrategy::NoAlign, LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
+        Func e("e"), f("f"), g("g"), h("h"), out("out");
+        e(x, y) = 3 * x + y;
+        f(x, y) = e(x, y) + e(x, y + 1);
+        g(x, y) = x - y;
+        h(x, y) = x * y;
+        out(x, y) = f(x - 1, y + 2) + g(x + 3, y) + h(x, y - 4);
+        h.compute_root();
+        g.compute_root().compute_with(h, x, align);
+        f.compute_root().compute_with(g, y, align);
+        e.compute_at(f, y);
+        Buffer<int> result = out.realize({23, 11});
+        expect_all(result, [](int i, int j) {
+            return 6 * (i - 1) + 2 * (j + 2) + 1 + (i + 3 - j) + i * (j - 4);
+        });
+    }
+}
+
 /// Of the Funcs that are computed together, the pure definition uses some and the update another.
 TEST(ComputeWithEach, for_different_stages) {
     Func f("f"), g("g"), p("p"), out("out");
