@@ -86,6 +86,11 @@ Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &s
         user_assert(size_t(f.dimensions()) == sizes.size())
             << "output func " << f.name() << " has " << f.dimensions() << " dimensions, but "
             << sizes.size() << " sizes are given";
+        for (size_t d = 0; d < sizes.size(); d++) {
+            user_assert(sizes[d] >= 0)
+                << "output func " << f.name() << " is asked for with size " << sizes[d]
+                << " in dimension " << d << ", must not be negative";
+        }
         for (const Type &t : f.output_types()) {
             buffers.emplace_back(Runtime::Buffer<>(t.to_abi(), nullptr, sizes));
         }

@@ -5,6 +5,7 @@
 
 #include "ir/operators.h"
 #include "ir/walk/search.h"
+#include "pipeline/check_parameters.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -171,6 +172,14 @@ void Func::define_extern(const std::string &function_name,
     std::vector<std::string> dims;
     for (const Var &v : arguments) {
         dims.push_back(v.name());
+    }
+    for (size_t i = 0; i < params.size(); i++) {
+        if (params[i].is_expr()) {
+            const std::string what =
+                "argument " + std::to_string(i) + " of the extern definition of func " + name();
+            user_assert(params[i].expr.defined()) << what << " is undefined";
+            check_is_of_parameters(params[i].expr, what, Reads::Anything);
+        }
     }
     func_.define_extern(function_name, params, types, dims, mangling, device_api);
 }

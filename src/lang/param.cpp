@@ -113,6 +113,11 @@ bool fits(const Type &t, const Number &n) {
 
 }  // namespace
 
+void refuse_scalar_value(const Parameter &p, const std::string &value) {
+    user_error << "parameter " << p.name() << " has type " << p.type()
+               << " and cannot hold the value " << value;
+}
+
 void set_scalar_value(const Parameter &p, const Type &t, const void *value) {
     const Type own = p.type();
     if (own.is_handle() || t.is_handle()) {
@@ -122,11 +127,11 @@ void set_scalar_value(const Parameter &p, const Type &t, const void *value) {
         return;
     }
     const Number n = read_number(t, value);
-    user_assert(fits(own, n)) << "parameter " << p.name() << " has type " << own
-                              << " and cannot hold the value "
-                              << (n.is_float    ? std::to_string(n.f)
-                                  : n.is_signed ? std::to_string(n.i)
-                                                : std::to_string(n.u));
+    if (!fits(own, n)) {
+        refuse_scalar_value(p, n.is_float    ? std::to_string(n.f)
+                               : n.is_signed ? std::to_string(n.i)
+                                             : std::to_string(n.u));
+    }
     if (own.is_float()) {
         p.set_value_bits(float_bits(own, n.f));
         return;

@@ -21,6 +21,8 @@ Parameter make_scalar_parameter(const Type &t);
 void set_scalar_value(const Parameter &p, const Type &t, const void *value);
 /// Throws unless the parameter is of this type.
 void check_scalar_type(const Parameter &p, const Type &t);
+/// CompileError: the parameter cannot hold the value.
+[[noreturn]] void refuse_scalar_value(const Parameter &p, const std::string &value);
 uint64_t get_scalar_bits(const Parameter &p);
 Argument scalar_argument(const Parameter &p);
 }  // namespace internal
@@ -107,6 +109,7 @@ public:
     template<typename T2 = not_void_T>
     void set(const T2 &value) {
         if constexpr (has_static_type) {
+            check_holds(value);
             const not_void_T converted = static_cast<not_void_T>(value);
             internal::set_scalar_value(parameter_, static_type(), &converted);
         } else {
@@ -134,6 +137,7 @@ public:
     /// A typical value, for tuning.
     template<typename T2 = not_void_T>
     void set_estimate(const T2 &value) {
+        check_holds(value);
         parameter_.set_estimate(in_own_type(Expr(value)));
     }
 
@@ -154,6 +158,17 @@ public:
     }
 
 private:
+    /// Integers keep their value, up to its sign as one of the same size; floats may be rounded,
+    /// and to bool all converts.
+    template<typename T2>
+    void check_holds(const T2 &value) const {
+        if constexpr (std::is_integral<T>::value && !std::is_same<T, bool>::value &&
+                      std::is_arithmetic<T2>::value) {
+            if (static_cast<T2>(static_cast<T>(value)) != value) {
+                internal::refuse_scalar_value(parameter_, std::to_string(value));
+            }
+        }
+    }
     Expr in_own_type(const Expr &e) const {
         return e.defined() && e.type() != type() ? cast(type(), e) : e;
     }

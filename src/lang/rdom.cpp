@@ -28,7 +28,9 @@ Expr checked_bound(const Expr &e, const std::string &domain) {
     const std::string what = "a bound of reduction domain " + domain;
     user_assert(e.defined()) << what << " is undefined";
     const std::optional<int64_t> constant = as_const_int(e);
-    user_assert(Int(32).can_represent(e.type()) || (constant && *constant == int32_t(*constant)))
+    const std::optional<double> number = as_const_float(e);
+    user_assert(Int(32).can_represent(e.type()) || (constant && *constant == int32_t(*constant)) ||
+                (number && Int(32).can_represent(*number)))
         << what << " has type " << e.type() << ", must fit in int32";
     check_is_of_parameters(e, what);
     return e.type() == Int(32) ? e : Cast::make(Int(32), e);

@@ -87,7 +87,9 @@ Expr int32_or_undefined(const char *directive, const std::string &func, const Va
     }
     const std::string what =
         std::string(directive) + " of func " + func + ": a bound of " + var.name();
-    user_assert(Int(32).can_represent(e.type()) || is_const(e))
+    const std::optional<double> number = as_const_float(e);
+    user_assert(Int(32).can_represent(e.type()) ||
+                (number ? Int(32).can_represent(*number) : is_const(e)))
         << what << " has type " << e.type() << ", must fit in int32";
     check_is_of_parameters(e, what);
     return cast(Int(32), e);

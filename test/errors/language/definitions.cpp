@@ -197,6 +197,16 @@ TEST(Definitions, extern_stage_of_itself) {
                          "itself");
 }
 
+TEST(Definitions, extern_stage_of_values_that_are_not_known) {
+    Func f("extern_of_values");
+    EXPECT_COMPILE_ERROR(f.define_extern("c_function", {Expr()}, Int(32), 1),
+                         "argument 0 of the extern definition of func extern_of_values is "
+                         "undefined");
+    EXPECT_COMPILE_ERROR(f.define_extern("c_function", {Expr(2), x + 1}, Int(32), {x}),
+                         "argument 1 of the extern definition of func extern_of_values depends on "
+                         "variable x, only parameters are allowed");
+}
+
 TEST(Definitions, extern_stage_of_an_inlined_func) {
     Func f("inlined"), g("transposed"), stage("extern_stage");
     f(x, y) = x + y;

@@ -68,6 +68,8 @@ TEST(Funcs, bounds) {
                          "bound of func bounded: the extent of x is undefined");
     EXPECT_COMPILE_ERROR(f.align_bounds(x, 0),
                          "align_bounds of func bounded: the modulus of x is 0, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.bound(x, 0.5f, 10),
+                         "bound of func bounded: a bound of x has type float32, must fit in int32");
     EXPECT_COMPILE_ERROR(f.bound_extent(x, Param<float>("float_extent")),
                          "bound_extent of func bounded: a bound of x has type float32, must fit in "
                          "int32");
@@ -205,6 +207,16 @@ TEST(Parameters, scalar) {
         q.get<int>(), "parameter dynamic_param has type float32 and is used as one of type int32");
     EXPECT_COMPILE_ERROR(Param<void>(UInt(8), "dynamic_small").set(300),
                          "parameter dynamic_small has type uint8 and cannot hold the value 300");
+    Param<int> whole("whole_param");
+    EXPECT_COMPILE_ERROR(p.set(300),
+                         "parameter small_param has type uint8 and cannot hold the value 300");
+    EXPECT_COMPILE_ERROR(p.set_estimate(-1),
+                         "parameter small_param has type uint8 and cannot hold the value -1");
+    EXPECT_COMPILE_ERROR(whole.set(int64_t(1) << 40),
+                         "parameter whole_param has type int32 and cannot hold the value "
+                         "1099511627776");
+    EXPECT_COMPILE_ERROR(whole.set(2.5f),
+                         "parameter whole_param has type int32 and cannot hold the value 2.500000");
     EXPECT_COMPILE_ERROR(Param<int>("__user_context"),
                          "the name __user_context of a Param is reserved");
 }

@@ -43,6 +43,7 @@ TEST(Reductions, bounds_of_a_constant_float) {
     EXPECT_COMPILE_ERROR(RDom(0, Expr(2.5f), "bounded_by_half"),
                          "a bound of reduction domain bounded_by_half has type float32, must fit "
                          "in int32");
+    EXPECT_EQ(RDom(Expr(2.0f), Expr(3.0)).dimensions(), 1);
 }
 
 TEST(Reductions, ranges_of_floats) {

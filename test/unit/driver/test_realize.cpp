@@ -96,6 +96,9 @@ TEST(Realize, MistakesOfTheCaller) {
     f(x, y) = x;
     EXPECT_COMPILE_ERROR(f.realize({4}),
                          "output func " + f.name() + " has 2 dimensions, but 1 sizes are given");
+    EXPECT_COMPILE_ERROR(f.realize({4, -3}), "output func " + f.name() +
+                                                 " is asked for with size -3 in dimension 1, must "
+                                                 "not be negative");
     Buffer<float, 2> wrong(2, 2);
     EXPECT_COMPILE_ERROR(f.realize(wrong), "buffer 0 for output func " + f.name() +
                                                " has type float32, must have int32");
