@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
-from . import _core
+from . import _composed, _core
+from ._composed import real, times
 from ._typing import Any
 
 
@@ -36,26 +37,13 @@ def _sign(e: Any) -> Any:
     return _core.cast(e.type(), _core.select(e > 0, 1, e < 0, -1, 0))
 
 
-def _real(e: Any) -> Any:
-    e = _core.Expr(e)
-    return e if e.type().is_float() else _core.f32(e)
-
-
-def _times(factor: float) -> Callable[[Any], Any]:
-    def product(e: Any) -> Any:
-        e = _real(e)
-        return e * _core.cast(e.type(), _core.f64(factor))
-
-    return product
-
-
 def _truth(e: Any) -> Any:
     e = _core.Expr(e)
     return e if e.type().is_bool() else e != 0
 
 
 def _logarithm(base: float) -> Callable[[Any], Any]:
-    factor = _times(1 / math.log(base))
+    factor = times(1 / math.log(base))
     return lambda e: factor(_core.log(e))
 
 
@@ -68,6 +56,7 @@ def _clip(e: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
 
 
 _functions: dict[str, Callable[..., Any]] = {
+    **_composed.functions,
     "absolute": _core.abs,
     "fabs": _core.abs,
     "arccos": _core.acos,
@@ -82,15 +71,15 @@ _functions: dict[str, Callable[..., Any]] = {
     "conjugate": _core.Expr,
     "cos": _core.cos,
     "cosh": _core.cosh,
-    "deg2rad": _times(math.pi / 180),
-    "degrees": _times(180 / math.pi),
+    "deg2rad": times(math.pi / 180),
+    "degrees": times(180 / math.pi),
     "equal": operator.eq,
     "exp": _core.exp,
-    "exp2": lambda e: _core.exp(_times(math.log(2))(e)),
+    "exp2": lambda e: _core.exp(times(math.log(2))(e)),
     "floor": _core.floor,
     "greater": operator.gt,
     "greater_equal": operator.ge,
-    "hypot": lambda a, b: _core.hypot(_real(a), _real(b)),
+    "hypot": lambda a, b: _core.hypot(real(a), real(b)),
     "isfinite": _core.is_finite,
     "isinf": _core.is_inf,
     "isnan": _core.is_nan,
@@ -106,8 +95,8 @@ _functions: dict[str, Callable[..., Any]] = {
     "maximum": _core.max,
     "minimum": _core.min,
     "not_equal": operator.ne,
-    "rad2deg": _times(180 / math.pi),
-    "radians": _times(math.pi / 180),
+    "rad2deg": times(180 / math.pi),
+    "radians": times(math.pi / 180),
     "rint": _core.round,
     "sign": _sign,
     "sin": _core.sin,
@@ -160,7 +149,7 @@ def _where(condition: Any, *values: Any) -> Any:
 def _round(e: Any, decimals: int = 0) -> Any:
     if not decimals:
         return _core.round(e)
-    e = _real(e)
+    e = real(e)
     scale = _core.cast(e.type(), _core.f64(10.0**decimals))
     return _core.round(e * scale) / scale
 
@@ -245,7 +234,7 @@ def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any
     name = ufunc.__name__
     function = _functions.get(name)
     if function:
-        ufunc = numpy.frompyfunc(function, ufunc.nin, 1)
+        ufunc = numpy.frompyfunc(function, ufunc.nin, ufunc.nout)
     elif name not in _operators and ufunc is getattr(numpy, name, None):
         raise TypeError(f"numpy.{name} has no counterpart for expressions of a pipeline")
     results = options.get("out")

@@ -260,7 +260,7 @@ def test_functions_of_numpy():
     ]:
         assert isinstance(function(), ct.Expr)
         assert str(function()) == str(expected)
-    for name in ("cbrt", "expm1", "fmax", "fmod", "float_power", "copysign"):
+    for name in ("gcd", "ldexp", "frexp", "nextafter", "spacing"):
         with pytest.raises(TypeError, match=f"numpy.{name} has no counterpart for expressions"):
             getattr(numpy, name)(*[x] * getattr(numpy, name).nin)
 
