@@ -570,16 +570,30 @@ def create_callable_from_generator(
     )
 
 
+def _compiler_libraries() -> list[str]:
+    """The shared library of the compiler, where the extension module has it from one."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+            paths = (line.rstrip("\n").partition("/")[2] for line in file)
+            return sorted({"/" + p for p in paths if "libCalotype" in os.path.basename(p)})
+    except OSError:
+        return []
+
+
 def _write_depfile(output: str) -> None:
-    """What was imported, in the form of make and for its file `output`: output.d. What is installed is left out."""
+    """What was imported, in the form of make and for its file `output`: output.d. What is installed is left out,
+    but for this package: another version of it may make other code."""
     import sysconfig
 
     known = sysconfig.get_paths()
     installed = tuple(os.path.join(known[k], "") for k in ("stdlib", "platstdlib", "purelib", "platlib"))
-    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    sources = sorted(f for f in map(os.path.abspath, filter(None, files)) if not f.startswith(installed))
-    escaped = [f.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ") for f in [output, *sources]]
-    with open(output + ".d", "w", encoding="utf-8") as file:
+    sources = set(_compiler_libraries())
+    for name, module in [*sys.modules.items()]:
+        source = os.path.abspath(getattr(module, "__file__", None) or "")
+        if os.path.isfile(source) and (name.partition(".")[0] == __package__ or not source.startswith(installed)):
+            sources.add(source)
+    escaped = [f.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ") for f in [output, *sorted(sources)]]
+    with open(output + ".d", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(escaped[0] + ":" + "".join(f" \\\n  {f}" for f in escaped[1:]) + "\n")
 
 
