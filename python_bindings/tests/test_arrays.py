@@ -4,6 +4,8 @@
 import array
 import ctypes
 import gc
+import hashlib
+import io
 import weakref
 
 import calotype as ct
@@ -578,3 +580,24 @@ def test_many_elements_are_filled_and_copied():
         assert (a[1:-1:2, 3:-5:3] == 9).all() and (a == 9).sum() == a[1:-1:2, 3:-5:3].size
         assert part.all_equal(9) and not b.all_equal(9)
         assert numpy.array_equal(part.copy(), a[1:-1:2, 3:-5:3])
+
+
+def test_bytes_of_several_dimensions():
+    """Who asks for bytes alone is told of one dimension, as of numpy's arrays."""
+    a = numpy.arange(12, dtype=numpy.int32).reshape(3, 4)
+    b = ct.Buffer(a)
+    assert hashlib.md5(b).digest() == hashlib.md5(a).digest()
+    read = ct.Buffer(ct.Int(32), [4, 3])
+    assert io.BytesIO(a.tobytes()).readinto(read) == a.nbytes and read.tobytes() == b.tobytes()
+    with pytest.raises(BufferError, match="do not follow one another"):
+        hashlib.md5(ct.Buffer(a[:, ::2]))
+
+
+def test_bytes_and_types_without_a_letter():
+    b = ct.Buffer(ct.BFloat(16), [3])
+    b.fill(1.5)
+    assert b.tobytes() == bytes([0xC0, 0x3F] * 3)
+    small = pytest.importorskip("ml_dtypes")
+    for t in (small.float8_e5m2, small.float8_e4m3fn):
+        with pytest.raises(ct.CompileError, match="there is no element type like float8"):
+            ct.Type(t)

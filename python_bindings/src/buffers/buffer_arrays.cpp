@@ -205,7 +205,8 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         view->buf = raw.host;
         view->itemsize = raw.type.bytes();
         view->len = Py_ssize_t(raw.number_of_elements()) * view->itemsize;
-        view->ndim = raw.dimensions;
+        // Who asks for no shape takes the elements for one row of bytes, and may look at this number.
+        view->ndim = flags & PyBUF_ND ? raw.dimensions : 1;
         view->format = flags & PyBUF_FORMAT ? const_cast<char *>(format_of(raw.type)) : nullptr;
         view->readonly = is_read_only(b);
         view->shape = flags & PyBUF_ND ? shown->shape() : nullptr;
@@ -265,7 +266,11 @@ nb::object as_numpy_array(nb::handle self, nb::handle dtype, nb::handle copy) {
 }
 
 nb::object bytes_of(nb::handle self) {
-    const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
+    const Buffer<> &b = nb::cast<const Buffer<> &>(self);
+    // The buffer protocol has no letter for bfloat16, and the bytes need none.
+    const nb::object plain =
+        b.type().is_bfloat() ? nb::cast(retyped(b, UInt(16))) : nb::borrow(self);
+    const nb::object view = nb::steal(PyMemoryView_FromObject(plain.ptr()));
     if (!view.is_valid()) {
         throw nb::python_error();
     }

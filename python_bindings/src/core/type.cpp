@@ -43,6 +43,13 @@ bool is_dtype_of_torch(nb::handle h) {
     return has(h, "itemsize") && has(h, "to_complex");
 }
 
+bool has_values(const Type &t) {
+    if (t.is_float()) {
+        return t.bits() == 16 || (!t.is_bfloat() && (t.bits() == 32 || t.bits() == 64));
+    }
+    return !t.is_int_or_uint() || (t.bits() >= 1 && t.bits() <= 64);
+}
+
 Type type_of_dtype(nb::handle dtype) {
     const std::string text = nb::cast<std::string>(nb::str(dtype));
     if (is_dtype_of_torch(dtype)) {
@@ -58,7 +65,7 @@ Type type_of_dtype(nb::handle dtype) {
     const Type t = type_of_kind(kind.at(0), nb::cast<int>(dtype.attr("itemsize")));
     // Of numpy's: bytes in the other order.
     const bool is_swapped = has(dtype, "isnative") && !nb::cast<bool>(dtype.attr("isnative"));
-    user_assert(t.bits() > 0 && t.bits() <= 64 && !is_swapped)
+    user_assert(t.bits() > 0 && has_values(t) && !is_swapped)
         << "there is no element type like " << text;
     return t;
 }
@@ -69,13 +76,6 @@ void check_size_of_type(int bits, int lanes) {
         << "a type of " << bits << " bits is asked for, must have from 1 to 64";
     user_assert(lanes >= 1 && lanes <= 65535)
         << "a type of " << lanes << " lanes is asked for, must have from 1 to 65535";
-}
-
-bool has_values(const Type &t) {
-    if (t.is_float()) {
-        return t.bits() == 16 || (!t.is_bfloat() && (t.bits() == 32 || t.bits() == 64));
-    }
-    return !t.is_int_or_uint() || (t.bits() >= 1 && t.bits() <= 64);
 }
 
 Type type_named(const std::string &name) {
