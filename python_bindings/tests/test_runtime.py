@@ -62,6 +62,7 @@ def test_a_kernel_is_a_function(path):
 
 
 def test_what_a_kernel_says_of_itself(path):
+    assert str(runtime.load(os.fsencode(path))) == str(runtime.load(path))
     scale = runtime.load(os.fspath(path), "scale")
     assert scale.__name__ == "scale" and scale.target.startswith("x86-64-")
     assert list(inspect.signature(scale).parameters) == ["image", "gain", "offset", "result"]

@@ -92,6 +92,6 @@ class Kernel(_runtime.Kernel):
         return self
 
 
-def load(path: str | os.PathLike[str], name: str | None = None) -> Kernel:
+def load(path: str | bytes | os.PathLike, name: str | None = None) -> Kernel:
     """The pipeline `name` of a shared library; by default the one that the file is named for."""
-    return Kernel(os.fspath(path), name or "")
+    return Kernel(os.fsdecode(path), name or "")
