@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 import torch
 
 from ._errors import ArgumentError, Error
+from .runtime import _identifiers
 
 __all__ = ["Op", "op"]
 
@@ -76,7 +77,9 @@ class Op:
         self, kernel: Any, name: str, shapes: Optional[Callable[..., Any]], library: Any
     ) -> None:
         self.kernel = kernel
-        self.parameters = [_Parameter(*a) for a in kernel._arguments()]
+        given = [_Parameter(*a) for a in kernel._arguments()]
+        names = _identifiers(p.name for p in given)
+        self.parameters = [p._replace(name=n) for p, n in zip(given, names)]
         self.inputs = [p for p in self.parameters if p.kind != "output"]
         self.outputs = [p for p in self.parameters if p.kind == "output"]
         self.shapes = shapes

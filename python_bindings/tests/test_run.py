@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Running: realize, Callable, parameters, errors, printing, threads."""
 
+import array
 import contextlib
 import inspect
 import io
@@ -400,3 +401,34 @@ def test_pipelines_are_changed_while_other_threads_compile_them():
     finally:
         sys.setswitchinterval(interval)
     assert problems == []
+
+
+def test_arguments_with_any_names():
+    """What Python cannot write is like it in the signature; `**` gives it as it is."""
+    image = ct.ImageParam(ct.Int(32), 1, "from")
+    params = [ct.Param(ct.Int(32), n) for n in ("class", "self", "1x", "a b", "a_b")]
+    f = ct.Func("lambda")
+    f[x] = sum(params, image[x])
+    call = f.compile_to_callable([image, *params])
+    names = list(inspect.signature(call).parameters)
+    assert names == ["from_", "class_", "self", "_1x", "a_b", "a_b_", "lambda_"]
+    a, out = array.array("i", [1, 2]), array.array("i", [0, 0])
+    call(a, 1, 2, 3, 4, 5, out)
+    assert out.tolist() == [16, 17]
+    call(**{"from": a, "class": 0, "self": 0, "1x": 0, "a b": 7, "a_b": 0, "lambda": out})
+    assert out.tolist() == [8, 9]
+
+
+def test_many_arguments():
+    images = [ct.ImageParam(ct.Int(32), 1, f"image{i}") for i in range(200)]
+    f = ct.Func("total")
+    f[x] = sum((i[x] for i in images), ct.i32(0))
+    call = f.compile_to_callable(images)
+    out = array.array("i", [0])
+    call(*(array.array("i", [i]) for i in range(200)), out)
+    assert out[0] == sum(range(200))
+    params = [ct.Param(ct.Int(32), f"p{i}") for i in range(1024)]
+    g = ct.Func("g")
+    g[x] = x
+    with pytest.raises(ct.ArgumentError, match="a pipeline of 1025 arguments cannot be called, at most 1024"):
+        g.compile_to_callable(params)

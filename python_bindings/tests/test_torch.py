@@ -363,3 +363,15 @@ def test_torchs_own_backend(tmp_path):
     command = [sys.executable, str(tmp_path / "program.py")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_arguments_with_names_of_python():
+    image, gain = ct.ImageParam(ct.Float(32), 1, "from"), ct.Param(ct.Float(32), "lambda")
+    f = ct.Func("class")
+    f[x] = image[x] * gain
+    scaled = ct.torch.op(f.compile_to_callable([image, gain]), new_name("named"))
+    assert list(inspect.signature(scaled).parameters) == ["from_", "lambda_"]
+    a = torch.rand(5)
+    assert torch.equal(scaled(from_=a, lambda_=2.0), a * 2)
+    compiled = torch.compile(lambda t: scaled(t, lambda_=3.0), fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(a), a * 3)

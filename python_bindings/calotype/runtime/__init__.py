@@ -36,14 +36,28 @@ class Argument(_Argument):
         return f"{self.name}: {self.type}{shape}"
 
 
+def _identifiers(names: Iterable[str]) -> Iterable[str]:
+    """As parameters can be named; what differs from the name itself only `**` can give."""
+    import re
+    from keyword import iskeyword
+
+    taken: set[str] = set()
+    for name in names:
+        name = re.sub(r"\W|^(?=\d)", "_", name)
+        while name in taken or iskeyword(name):
+            name += "_"
+        taken.add(name)
+        yield name
+
+
 def _signature(arguments: Iterable[tuple]) -> Any:
     """What inspect.signature says of a Kernel or Callable with these arguments."""
     import inspect  # here: it takes longer than the rest of this package
 
+    given = [Argument(*a) for a in arguments]
     parameters = []
-    for argument in (Argument(*given) for given in arguments):
-        name = argument.name.replace("$", "_")
-        text = str(argument).split(": ")[1]
+    for argument, name in zip(given, _identifiers(a.name for a in given)):
+        text = str(argument).rpartition(": ")[2]
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(inspect.Parameter(name, kind, annotation=text))
     return inspect.Signature(parameters)

@@ -117,7 +117,8 @@ public:
     void begin();
     std::string finish(void *user_context);
 
-    static constexpr size_t max_arguments = 64;
+    /// Of what stands on the stack, without values until they are set.
+    static constexpr size_t max_arguments = 1024;
 
 private:
     // One array.

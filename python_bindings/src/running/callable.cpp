@@ -117,7 +117,8 @@ nb::object bounds_of(const PythonCallable &c, nb::tuple outputs, nb::tuple scala
         query_bounds(signature, outputs.ptr(), scalars.ptr(), [&](const void **arguments) {
             PythonContext context;
             JITUserContext *address = &context;
-            const void *argv[CallArguments::max_arguments + 1] = {&address};
+            const void *argv[CallArguments::max_arguments + 1];
+            argv[0] = &address;
             const size_t count = signature.parameters().size();
             std::copy(arguments, arguments + count, argv + 1);
             context.run([&] { c.callable.call_argv_fast(count + 1, argv); });

@@ -204,7 +204,8 @@ void Kernel::fail(int status, const std::string &text) const {
 BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
     return query_bounds(*signature_, outputs, scalars, [&](const void **arguments) {
         const void *user_context = nullptr;
-        const void *argv[CallArguments::max_arguments + 1] = {&user_context};
+        const void *argv[CallArguments::max_arguments + 1];
+        argv[0] = &user_context;
         std::copy(arguments, arguments + signature_->parameters().size(),
                   argv + (takes_user_context_ ? 1 : 0));
         Reported reported;
