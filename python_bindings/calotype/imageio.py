@@ -6,6 +6,7 @@ is a Buffer of the dimensions x, y and channel; a grey image has no channels. Wi
 Buffer. What is written may be either, or any other array.
 """
 
+import os
 
 from ._core import Buffer, _load_image, _save_image
 from ._typing import Any
@@ -22,21 +23,26 @@ def _as_array(buffer: Buffer) -> Any:
 
 def imread(uri: Any, format: Any = None) -> Any:
     """The image in a file, planar. `format` takes the place of the name's ending."""
-    return _as_array(_load_image(str(uri), "" if format is None else str(format)))
+    return _as_array(_load_image(os.fsdecode(uri), "" if format is None else str(format)))
 
 
 def imwrite(uri: Any, im: Any, format: Any = None) -> None:
     """Writes an image, planar or interleaved; 8 or 16 bits, or anything to npy and tmp."""
     buffer = Buffer(im)
-    if buffer.dimensions() == 3 and _is_interleaved(buffer):
+    if buffer.dimensions() == 3 and _has_channels_last(buffer):
         # An array of the axes (y, x, channel): the dimensions of the Buffer are channel, x, y.
         buffer = buffer.transposed([2, 0, 1])
-    _save_image(buffer, str(uri), "" if format is None else str(format))
+    _save_image(buffer, os.fsdecode(uri), "" if format is None else str(format))
 
 
 def _is_interleaved(buffer: Buffer) -> bool:
     channels = buffer.dim(0)
     return buffer.dimensions() == 3 and channels.stride() == 1 and channels.extent() <= 4
+
+
+def _has_channels_last(buffer: Buffer) -> bool:
+    """Also of views whose channels are not dense, as of a[..., ::-1], where the rows are too many for channels."""
+    return _is_interleaved(buffer) or (buffer.dim(0).extent() <= 4 < buffer.dim(2).extent())
 
 
 def is_interleaved(im: Any) -> bool:

@@ -100,6 +100,23 @@ def test_images(tmp_path):
         imageio.imread("image.xyz")
 
 
+def test_images_of_views_and_paths(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    from calotype import imageio
+
+    planar = numpy.arange(3 * 5 * 7, dtype=numpy.uint8).reshape(3, 5, 7)
+    interleaved = numpy.moveaxis(planar, 0, 2).copy()
+    path = tmp_path / "image.png"
+    for view in (numpy.moveaxis(planar, 0, 2), interleaved[..., ::-1], interleaved[::2, ::-1]):
+        imageio.imwrite(path, view)
+        assert numpy.array_equal(imageio.imread(os.fsencode(path)), numpy.moveaxis(view, 2, 0))
+    imageio.imwrite(path, planar[:, ::-1, ::2])
+    assert numpy.array_equal(imageio.imread(path), planar[:, ::-1, ::2])
+    for wrong in (None, 5):
+        with pytest.raises(TypeError, match="expected str, bytes or os.PathLike object"):
+            imageio.imread(wrong)
+
+
 def test_targets():
     t = ct.Target("x86-64-linux-avx2-cuda")
     assert t.os == ct.TargetOS.Linux and t.arch == ct.TargetArch.X86 and t.bits == 64
