@@ -116,9 +116,7 @@ class Op:
     def _define(self, library: Any) -> None:
         namespace, name = self.name.split("::")
         given = ", ".join(p.schema() for p in self.inputs)
-        filled = ", ".join(
-            f"Tensor({chr(ord('a') + i)}!) {p.name}" for i, p in enumerate(self.outputs)
-        )
+        filled = ", ".join(f"Tensor(a{i}!) {p.name}" for i, p in enumerate(self.outputs))
         results = ", ".join("Tensor" for _ in self.outputs)
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
         library.define(f"{name}({given}) -> ({results})", tags=tags)

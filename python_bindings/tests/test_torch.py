@@ -375,3 +375,14 @@ def test_arguments_with_names_of_python():
     assert torch.equal(scaled(from_=a, lambda_=2.0), a * 2)
     compiled = torch.compile(lambda t: scaled(t, lambda_=3.0), fullgraph=True, backend="aot_eager")
     assert torch.equal(compiled(a), a * 3)
+
+
+def test_many_results():
+    image, f = ct.ImageParam(ct.Float(32), 1, "image"), ct.Func("several")
+    f[x] = tuple(image[x] + i for i in range(30))
+    several = ct.torch.op(f.compile_to_callable([image]), new_name("several"))
+    results = several(torch.zeros(3))
+    assert len(results) == 30 and torch.equal(results[29], torch.full((3,), 29.0))
+    into = [torch.empty(3) for _ in range(30)]
+    several.into(torch.ones(3), *into)
+    assert torch.equal(into[7], torch.full((3,), 8.0))
