@@ -46,7 +46,8 @@ int nodes_of(const Stmt &s) {
     for_each<Store>(s, [&](const Store *op) {
         nodes += ends::tree_size(op->value, most_nodes) + ends::tree_size(op->index, most_nodes);
     });
-    for_each<LetStmt>(s, [&](const LetStmt *op) { nodes += ends::tree_size(op->value, most_nodes); });
+    for_each<LetStmt>(s,
+                      [&](const LetStmt *op) { nodes += ends::tree_size(op->value, most_nodes); });
     return nodes;
 }
 
@@ -99,8 +100,8 @@ private:
         if (!in_kernel_) {
             return Mutator::visit(op);
         }
-        const auto value = op->value.type() == Int(32) ? polynomial_of(op->value, known_)
-                                                       : std::nullopt;
+        const auto value =
+            op->value.type() == Int(32) ? polynomial_of(op->value, known_) : std::nullopt;
         const ScopedBinding<> own(differ_, op->name);
         const std::map<std::string, Polynomial> around = known_;
         known_.erase(op->name);
@@ -183,7 +184,8 @@ private:
     /// Whether something that is the same for the whole launch makes its address a multiple of the vector's size.
     bool may_be_aligned(const Row &row, const For *loop) const {
         const auto index = polynomial_of(substitute(loop->name, loop->min, row.index), known_);
-        return index && std::all_of(index->terms.begin(), index->terms.end(), [&](const auto &term) {
+        return index &&
+               std::all_of(index->terms.begin(), index->terms.end(), [&](const auto &term) {
                    const auto &[product, coefficient] = term;
                    return coefficient % row.lanes() == 0 ||
                           std::any_of(product.begin(), product.end(), [&](const Expr &factor) {
@@ -220,7 +222,8 @@ private:
                 use.elements[rows[k].load] =
                     Shuffle::make({of_row[k][size_t(i / lanes)]}, {i % lanes});
             }
-            iterations.push_back(substitute(loop->name, simplify(first + i), use.mutate(loop->body)));
+            iterations.push_back(
+                substitute(loop->name, simplify(first + i), use.mutate(loop->body)));
         }
         Stmt body = Block::make(iterations);
         for (size_t i = vectors.size(); i-- > 0;) {
