@@ -14,5 +14,4 @@ add_custom_command(OUTPUT "${kernels}"
     COMMAND random_kernels "${kernels}" 720 8
     DEPENDS random_kernels COMMENT "Generating random kernels" VERBATIM)
 gpu_executable(test_gpu_random random/random_test.cpp LINK calotype_runtime)
-set_source_files_properties(random/random_test.cpp PROPERTIES
-    OBJECT_DEPENDS "${kernels}" COMPILE_DEFINITIONS "CALOTYPE_RANDOM_KERNELS=\"${kernels}\"")
+calotype_embed(random/random_test.cpp CALOTYPE_RANDOM_KERNELS "${kernels}")

@@ -22,6 +22,5 @@ gpu_executable(test_gpu_schedules schedules/schedules_test.cpp ${objects}
     LINK calotype_runtime calotype_buffer)
 target_include_directories(test_gpu_schedules PRIVATE
     "${folder}" "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/include")
-set_source_files_properties(schedules/schedules_test.cpp PROPERTIES
-    OBJECT_DEPENDS "${folder}/schedules.bin;${folder}/schedules_table.h"
-    COMPILE_DEFINITIONS "CALOTYPE_SCHEDULES=\"${folder}/schedules.bin\"")
+calotype_embed(schedules/schedules_test.cpp CALOTYPE_SCHEDULES "${folder}/schedules.bin")
+set_property(SOURCE schedules/schedules_test.cpp APPEND PROPERTY OBJECT_DEPENDS "${folder}/schedules_table.h")
