@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arith/bounds/ends.h"
@@ -78,7 +79,7 @@ private:
 
 class RowLoader : public KernelMutator {
 public:
-    explicit RowLoader(UniqueNames &names) : names_(names) {
+    explicit RowLoader(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -103,13 +104,13 @@ private:
         const auto value =
             op->value.type() == Int(32) ? polynomial_of(op->value, known_) : std::nullopt;
         const ScopedBinding<> own(differ_, op->name);
-        const std::map<std::string, Polynomial> around = known_;
-        known_.erase(op->name);
+        auto hidden = known_.extract(op->name);
         if (value) {
             known_[op->name] = *value;
         }
         const Stmt s = Mutator::visit(op);
-        known_ = around;
+        known_.erase(op->name);
+        known_.insert(std::move(hidden));
         return s;
     }
 
@@ -138,6 +139,7 @@ private:
         SureLoads loads([&](const std::string &buffer) {
             return !stored.count(buffer) && !own_storage_.contains(buffer);
         });
+        const std::vector<std::string> own_names = bound_names(loop->body);
         LetScope lets;
         std::vector<Row> rows;
         const auto read = [&](const Expr &value) {
@@ -145,7 +147,7 @@ private:
             loads(value);
             for (size_t i = before; i < loads.found.size(); i++) {
                 const Row row = {loads.found[i], lets.expand(loads.found[i]->index)};
-                if (is_row(row, loop)) {
+                if (is_row(row, loop) && !uses_any_var(row.index, own_names)) {
                     rows.push_back(row);
                 }
             }
@@ -196,50 +198,61 @@ private:
                });
     }
 
-    Stmt in_steps(const For *loop, const std::vector<Row> &rows, int at_once) {
-        const Expr extent = is_positive_const(loop->extent) ? loop->extent : max(loop->extent, 0);
-        const Expr step = Variable::make(loop->min.type(), names_.unique(loop->name + ".step"));
-        const Expr first = simplify(step * at_once + loop->min);
+    /// The vectors of a row that a step reads, by names that stand for them.
+    std::vector<std::pair<std::string, Expr>> vectors_of(const Row &row, const For *loop,
+                                                         const Expr &first, int at_once) {
+        const int lanes = std::min(row.lanes(), at_once);
         std::vector<std::pair<std::string, Expr>> vectors;
-        std::vector<std::vector<Expr>> of_row;
+        for (int i = 0; i < at_once; i += lanes) {
+            const Expr index = simplify(substitute(loop->name, first + i, row.index));
+            vectors.emplace_back(ctx_.names.unique(row.load->name + ".row"),
+                                 Load::make(row.load->type.with_lanes(lanes), row.load->name,
+                                            Ramp::make(index, 1, lanes), const_true(lanes),
+                                            Alignment()));
+        }
+        return vectors;
+    }
+
+    /// So many iterations from `first` on.
+    Stmt step_of(const For *loop, const std::vector<Row> &rows, const Expr &first, int at_once) {
+        std::vector<UseRows> uses(static_cast<size_t>(at_once));
+        std::vector<std::pair<std::string, Expr>> lets;
         for (const Row &row : rows) {
-            const int lanes = std::min(row.lanes(), at_once);
-            of_row.emplace_back();
-            for (int i = 0; i < at_once; i += lanes) {
-                const Expr index = simplify(substitute(loop->name, first + i, row.index));
-                const Expr vector =
-                    Load::make(row.load->type.with_lanes(lanes), row.load->name,
-                               Ramp::make(index, 1, lanes), const_true(lanes), Alignment());
-                vectors.emplace_back(names_.unique(row.load->name + ".row"), vector);
-                of_row.back().push_back(Variable::make(vector.type(), vectors.back().first));
+            const auto vectors = vectors_of(row, loop, first, at_once);
+            const int lanes = vectors[0].second.type().lanes();
+            for (int i = 0; i < at_once; i++) {
+                const auto &[name, vector] = vectors[size_t(i / lanes)];
+                uses[size_t(i)].elements[row.load] =
+                    Shuffle::make({Variable::make(vector.type(), name)}, {i % lanes});
             }
+            lets.insert(lets.end(), vectors.begin(), vectors.end());
         }
         std::vector<Stmt> iterations;
         for (int i = 0; i < at_once; i++) {
-            UseRows use;
-            for (size_t k = 0; k < rows.size(); k++) {
-                const int lanes = of_row[k][0].type().lanes();
-                use.elements[rows[k].load] =
-                    Shuffle::make({of_row[k][size_t(i / lanes)]}, {i % lanes});
-            }
             iterations.push_back(
-                substitute(loop->name, simplify(first + i), use.mutate(loop->body)));
+                substitute(loop->name, simplify(first + i), uses[size_t(i)].mutate(loop->body)));
         }
-        Stmt body = Block::make(iterations);
-        for (size_t i = vectors.size(); i-- > 0;) {
-            body = LetStmt::make(vectors[i].first, vectors[i].second, body);
+        Stmt step = Block::make(iterations);
+        for (size_t i = lets.size(); i-- > 0;) {
+            step = LetStmt::make(lets[i].first, lets[i].second, step);
         }
-        const Expr steps = simplify(extent / at_once), rest = simplify(extent % at_once);
-        Stmt s = with(loop, &For::name, step.as<Variable>()->name, &For::min, Expr(0), &For::extent,
-                      steps, &For::body, body);
-        if (!is_const_zero(rest)) {
-            s = Block::make(s, with(loop, &For::min, simplify(loop->min + steps * at_once),
-                                    &For::extent, rest));
-        }
-        return s;
+        return step;
     }
 
-    UniqueNames &names_;
+    Stmt in_steps(const For *loop, const std::vector<Row> &rows, int at_once) {
+        const Expr extent = is_positive_const(loop->extent) ? loop->extent : max(loop->extent, 0);
+        const Expr steps = simplify(extent / at_once), rest = simplify(extent % at_once);
+        const std::string name = ctx_.names.unique(loop->name + ".step");
+        const Expr first = simplify(Variable::make(loop->min.type(), name) * at_once + loop->min);
+        const Stmt s = with(loop, &For::name, name, &For::min, Expr(0), &For::extent, steps,
+                            &For::body, step_of(loop, rows, first, at_once));
+        return is_const_zero(rest)
+                   ? s
+                   : Block::make(s, with(loop, &For::min, simplify(loop->min + steps * at_once),
+                                         &For::extent, rest));
+    }
+
+    LowerContext &ctx_;
     Scope<> differ_;       ///< names that the kernel binds
     Scope<> own_storage_;  ///< storage that it allocates
     std::map<std::string, Polynomial> known_;
@@ -248,7 +261,7 @@ private:
 }  // namespace
 
 Stmt load_rows(const Stmt &s, LowerContext &ctx) {
-    return RowLoader(ctx.names).mutate(s);
+    return RowLoader(ctx).mutate(s);
 }
 
 }  // namespace calotype::internal
