@@ -341,7 +341,8 @@ void check_sums_of_rows() {
                 for (int y = 0; y < height; y++) {
                     T expected = 1;
                     for (int x = begin; x < begin + n; x++) {
-                        expected = T(T(expected * T(3)) + image(x, y));
+                        // Integers wrap.
+                        expected = T(uint64_t(expected) * 3 + uint64_t(image(x, y)));
                     }
                     ASSERT_EQ(result(y), expected)
                         << "row " << y << " of " << width << ", " << n << " from " << begin;

@@ -52,6 +52,24 @@ T input_at(int i, int row) {
     return T((i * 7 + row * 5) % 11);
 }
 
+/// Integers wrap.
+template<typename T>
+T sum_of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+        return T(uint64_t(a) + uint64_t(b));
+    } else {
+        return a + b;
+    }
+}
+template<typename T>
+T product_of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+        return T(uint64_t(a) * uint64_t(b));
+    } else {
+        return a * b;
+    }
+}
+
 template<typename T>
 std::vector<T> expected(const Filter &filter, int width) {
     std::vector<T> f(size_t(width) * rows);
@@ -65,7 +83,7 @@ std::vector<T> expected(const Filter &filter, int width) {
             T value = f[filter.row(k) * width + i];
             for (size_t n = 0; n < filter.weights.size(); n++) {
                 const T before = f[filter.row(k - int(n) - 1) * width + i];
-                value = T(value + T(filter.weights[n]) * before);
+                value = sum_of(value, product_of(T(filter.weights[n]), before));
             }
             f[filter.row(k) * width + i] = std::is_floating_point_v<T> ? value / T(8) : value;
         }
