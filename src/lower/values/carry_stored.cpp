@@ -32,12 +32,15 @@ constexpr int most_iterations = 3, most_bytes = 512;
 
 /// What one thread does, one thing after the other, with names that mean one thing.
 bool is_plain(const Stmt &body) {
+    const bool is_straight = !contains_node(body, [](const Node *node) {
+        return node->kind == NodeKind::For || node->kind == NodeKind::Fork ||
+               node->kind == NodeKind::Acquire || node->kind == NodeKind::Atomic;
+    });
+    if (!is_straight || !handle_names(body).empty()) {
+        return false;
+    }
     const std::vector<std::string> names = bound_names(body);
-    return std::set<std::string>(names.begin(), names.end()).size() == names.size() &&
-           handle_names(body).empty() && !contains_node(body, [](const Node *node) {
-               return node->kind == NodeKind::For || node->kind == NodeKind::Fork ||
-                      node->kind == NodeKind::Acquire || node->kind == NodeKind::Atomic;
-           });
+    return std::set<std::string>(names.begin(), names.end()).size() == names.size();
 }
 
 /// The lets from the body of a loop to a store that each iteration comes to; nothing if there is none to the buffer.
@@ -102,8 +105,8 @@ bool is_same_place(const Expr &a, const Expr &b) {
 /// A store of a loop, and how many iterations ago what it reads was stored.
 class Recurrence {
 public:
-    Recurrence(const For *loop, const Store *store) : loop_(loop), store_(store) {
-        const auto lets = lets_around(loop->body, store);
+    Recurrence(const Stmt &in, const Store *store) : in_(in), loop_(in.as<For>()), store_(store) {
+        const auto lets = lets_around(loop_->body, store);
         if (!lets || !is_const_one(store->predicate)) {
             return;
         }
@@ -176,6 +179,7 @@ private:
         return Variable::make(loop_->min.type(), loop_->name);
     }
 
+    const Stmt in_;  ///< keeps what the others point to
     const For *const loop_;
     const Store *const store_;
     Expr index_;  ///< of the store, in terms of what is outside of the loop
@@ -299,7 +303,7 @@ private:
         std::vector<Stmt> first;
         std::vector<UseCarried> used;
         for (const std::string &buffer : buffers_stored_once(loop)) {
-            const Recurrence recurrence(loop.as<For>(), store_to(loop, buffer));
+            const Recurrence recurrence(loop, store_to(loop, buffer));
             if (recurrence.length() > 0) {
                 used.emplace_back(recurrence, names_);
                 first.push_back(used.back().first_values());
