@@ -71,25 +71,20 @@ public:
     /// An index is to be a multiple of `n`, but for a constant. False if the kernel's own variables
     /// are against it.
     bool add(const Polynomial &index, int n, const IsUniform &is_uniform) {
-        std::vector<std::pair<Expr, int64_t>> factors;
+        if (!may_be_multiple(index, n, is_uniform)) {
+            return false;
+        }
         Polynomial rest;
         for (const auto &[product, coefficient] : index.terms) {
             const int64_t missing = n / std::gcd<int64_t>(coefficient, n);
-            const auto uniform = std::find_if(product.begin(), product.end(), is_uniform);
             if (missing == 1) {
                 continue;
-            }
-            if (uniform == product.end()) {
-                return false;
             }
             if (std::all_of(product.begin(), product.end(), is_uniform)) {
                 rest.terms[product] = coefficient;
             } else {
-                factors.emplace_back(*uniform, missing);
+                raise(*std::find_if(product.begin(), product.end(), is_uniform), missing);
             }
-        }
-        for (const auto &[factor, multiple] : factors) {
-            raise(factor, multiple);
         }
         sums_.emplace_back(rest, n);
         return true;
@@ -231,30 +226,12 @@ private:
         return result;
     }
 
-    static bool is_sum_or_product(const Expr &e) {
-        return e.type() == Int(32) &&
-               (e.as<Add>() || e.as<Sub>() || e.as<Mul>() || e.as<Variable>() || e.as<IntImm>());
-    }
-
     template<typename Body, typename T>
     Body visit_let(const T *op) {
         const Expr value = mutate(op->value);
-        const std::optional<Polynomial> p =
-            is_sum_or_product(value) ? polynomial_of(value, known_) : std::nullopt;
-        const auto outer = known_.find(op->name);
-        const std::optional<Polynomial> hidden =
-            outer == known_.end() ? std::nullopt : std::optional<Polynomial>(outer->second);
-        known_.erase(op->name);
-        if (p) {
-            known_[op->name] = *p;
-        }
+        const NamedPolynomial known(known_, op->name, value);
         const ScopedBinding<> own(mode_ != Mode::Host, own_, op->name);
-        const Body body = mutate(op->body);
-        known_.erase(op->name);
-        if (hidden) {
-            known_[op->name] = *hidden;
-        }
-        return T::make(op->name, value, body);
+        return T::make(op->name, value, mutate(op->body));
     }
     Stmt visit(const LetStmt *op) override {
         return visit_let<Stmt>(op);
@@ -327,7 +304,7 @@ private:
     int64_t times_ = 1;  ///< that a thread comes by
     int64_t work_ = 0;   ///< operations of a thread
     int64_t saved_ = 0;  ///< accesses that it would not make
-    std::map<std::string, Polynomial> known_;
+    Polynomials known_;
     Scope<> own_;        ///< names bound in the kernel
     Scope<> made_here_;  ///< allocations of the pipeline outside of kernels
 };

@@ -101,17 +101,9 @@ private:
         if (!in_kernel_) {
             return Mutator::visit(op);
         }
-        const auto value =
-            op->value.type() == Int(32) ? polynomial_of(op->value, known_) : std::nullopt;
+        const NamedPolynomial known(known_, op->name, op->value);
         const ScopedBinding<> own(differ_, op->name);
-        auto hidden = known_.extract(op->name);
-        if (value) {
-            known_[op->name] = *value;
-        }
-        const Stmt s = Mutator::visit(op);
-        known_.erase(op->name);
-        known_.insert(std::move(hidden));
-        return s;
+        return Mutator::visit(op);
     }
 
     Stmt by_rows(const For *loop) {
@@ -186,15 +178,9 @@ private:
     /// Whether something that is the same for the whole launch makes its address a multiple of the vector's size.
     bool may_be_aligned(const Row &row, const For *loop) const {
         const auto index = polynomial_of(substitute(loop->name, loop->min, row.index), known_);
-        return index &&
-               std::all_of(index->terms.begin(), index->terms.end(), [&](const auto &term) {
-                   const auto &[product, coefficient] = term;
-                   return coefficient % row.lanes() == 0 ||
-                          std::any_of(product.begin(), product.end(), [&](const Expr &factor) {
-                              return is_uniform(factor, [&](const std::string &name) {
-                                  return differ_.contains(name);
-                              });
-                          });
+        return index && may_be_multiple(*index, row.lanes(), [&](const Expr &factor) {
+                   return is_uniform(
+                       factor, [&](const std::string &name) { return differ_.contains(name); });
                });
     }
 
@@ -255,7 +241,7 @@ private:
     LowerContext &ctx_;
     Scope<> differ_;       ///< names that the kernel binds
     Scope<> own_storage_;  ///< storage that it allocates
-    std::map<std::string, Polynomial> known_;
+    Polynomials known_;
 };
 
 }  // namespace

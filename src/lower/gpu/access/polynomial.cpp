@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t max_terms = 64, max_factors = 16;
 
-using Known = std::map<std::string, Polynomial>;
 using Maybe = std::optional<Polynomial>;
 
 int64_t reduced(int64_t value) {
@@ -74,13 +73,18 @@ Maybe product_of(const Maybe &a, const Maybe &b) {
     return if_small(std::move(result));
 }
 
+bool is_sum_or_product(const Expr &e) {
+    return e.type() == Int(32) &&
+           (e.as<Add>() || e.as<Sub>() || e.as<Mul>() || e.as<Variable>() || e.as<IntImm>());
+}
+
 }  // namespace
 
 bool ProductLess::operator()(const Product &a, const Product &b) const {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), ExprDeepLess());
 }
 
-std::optional<Polynomial> polynomial_of(const Expr &e, const Known &known) {
+std::optional<Polynomial> polynomial_of(const Expr &e, const Polynomials &known) {
     if (const std::optional<int64_t> c = as_const_int(e)) {
         Polynomial constant;
         constant.constant = reduced(*c);
@@ -104,6 +108,28 @@ std::optional<Polynomial> polynomial_of(const Expr &e, const Known &known) {
     Polynomial itself;
     itself.terms[{e}] = 1;
     return itself;
+}
+
+NamedPolynomial::NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value)
+    : known_(known), name_(name) {
+    Maybe p = is_sum_or_product(value) ? polynomial_of(value, known) : std::nullopt;
+    hidden_ = known.extract(name);
+    if (p) {
+        known[name] = std::move(*p);
+    }
+}
+
+NamedPolynomial::~NamedPolynomial() {
+    known_.erase(name_);
+    known_.insert(std::move(hidden_));
+}
+
+bool may_be_multiple(const Polynomial &p, int64_t n,
+                     const std::function<bool(const Expr &)> &is_free) {
+    return std::all_of(p.terms.begin(), p.terms.end(), [&](const auto &term) {
+        const auto &[product, coefficient] = term;
+        return coefficient % n == 0 || std::any_of(product.begin(), product.end(), is_free);
+    });
 }
 
 }  // namespace calotype::internal

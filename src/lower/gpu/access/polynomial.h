@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Indices as sums of products, modulo a power of two. Helper of assume_alignment.
+// Indices as sums of products, modulo a power of two. Helper of load_rows and assume_alignment.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,9 +29,29 @@ struct Polynomial {
     std::map<Product, int64_t, ProductLess> terms;
 };
 
+using Polynomials = std::map<std::string, Polynomial>;
+
 /// An integer as a Polynomial; `known` holds those of names that stand for one. Nothing where it
 /// would have too many terms, or too many factors in one.
-std::optional<Polynomial> polynomial_of(const Expr &e,
-                                        const std::map<std::string, Polynomial> &known);
+std::optional<Polynomial> polynomial_of(const Expr &e, const Polynomials &known);
+
+/// For the length of a C++ block, a name has that value: where it is a sum or a product, it stands for one.
+class NamedPolynomial {
+public:
+    NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value);
+    ~NamedPolynomial();
+    NamedPolynomial(const NamedPolynomial &) = delete;
+    NamedPolynomial &operator=(const NamedPolynomial &) = delete;
+
+private:
+    Polynomials &known_;
+    const std::string &name_;
+    Polynomials::node_type hidden_;
+};
+
+/// Whether p without its constant is a multiple of n wherever those factors are of which is_free holds: each other product
+/// is one by its coefficient.
+bool may_be_multiple(const Polynomial &p, int64_t n,
+                     const std::function<bool(const Expr &)> &is_free);
 
 }  // namespace calotype::internal
