@@ -3,7 +3,7 @@
 // between, lane by lane.
 #include <utility>
 
-#include "codegen/atomic_update.h"
+#include "arith/atomic_update.h"
 #include "codegen/c/c_writer.h"
 #include "ir/constants.h"
 #include "support/error.h"

@@ -9,7 +9,7 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 
-#include "codegen/atomic_update.h"
+#include "arith/atomic_update.h"
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
 #include "support/error.h"

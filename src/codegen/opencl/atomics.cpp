@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "codegen/atomic_update.h"
+#include "arith/atomic_update.h"
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
 #include "support/error.h"

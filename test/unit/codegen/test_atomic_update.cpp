@@ -2,7 +2,7 @@
 // Which stores inside of Atomic are updates, and which of them no back end may take for plain stores.
 #include <gtest/gtest.h>
 
-#include "codegen/atomic_update.h"
+#include "arith/atomic_update.h"
 #include "codegen/emit.h"
 #include "codegen/opencl/device_source.h"
 #include "harness/expect_error.h"

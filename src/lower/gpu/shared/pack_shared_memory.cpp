@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "arith/atomic_update.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -250,14 +251,21 @@ private:
     std::set<std::string> names_;
 };
 
-/// Stores that read nothing of their storage need not be atomic. Once several Funcs are one allocation, back ends could
+/// Stores that do not read what they replace need not be atomic. Once several Funcs are one allocation, back ends could
 /// not tell that.
 class DropAtomics : public StmtMutator {
     using Mutator::visit;
+    Stmt visit(const Allocate *op) override {
+        const ScopedBinding<> shared(is_gpu_shared(op->memory_type), shared_, op->name);
+        return Mutator::visit(op);
+    }
     Stmt visit(const Atomic *op) override {
         const Store *store = op->body.as<Store>();
-        return store && !uses_buffer(store->value, store->name) ? op->body : Stmt(op);
+        const bool is_plain =
+            store && shared_.contains(store->name) && !replaced_value(store).defined();
+        return is_plain ? op->body : Stmt(op);
     }
+    Scope<> shared_;
 };
 
 /// A place in shared memory that one storage after the other has.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/atomic_update.h"
+#include "arith/atomic_update.h"
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every back end asks of a store inside of Atomic:
+// What the lowering of kernels and every back end ask of a store inside of Atomic:
 //
 //     f[i] = f[i] + x     one instruction, where the machine has it
 //     f[i] = e(f[i])      the value is repeated with the old one known until nobody came between
