@@ -20,6 +20,7 @@
 #include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/gpu/access/join_stores.h"
+#include "lower/gpu/access/load_rows.h"
 #include "lower/gpu/access/polynomial.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
@@ -168,7 +169,7 @@ private:
 /// addresses that a caller chooses.
 class AlignmentAssumer : public Mutator {
 public:
-    explicit AlignmentAssumer(const LowerContext &ctx) : ctx_(ctx) {
+    explicit AlignmentAssumer(LowerContext &ctx) : ctx_(ctx) {
     }
 
     using Mutator::mutate;
@@ -204,7 +205,8 @@ private:
         }
         needs_ = Needs();
         work_ = saved_ = 0;
-        const Stmt joined = join_all_stores(op, ctx_);
+        const Stmt rows = load_rows(op, known_, ctx_);
+        const Stmt joined = join_all_stores(rows.as<For>(), ctx_);
         const For *candidate = joined.as<For>();
         walk(candidate, Mode::Gather);
         const bool pays = saved_ > 0 && work_ / saved_ < much_work;
@@ -229,7 +231,7 @@ private:
     template<typename Body, typename T>
     Body visit_let(const T *op) {
         const Expr value = mutate(op->value);
-        const NamedPolynomial known(known_, op->name, value);
+        const NamedPolynomial known(known_, op->name, value, mode_ == Mode::Host);
         const ScopedBinding<> own(mode_ != Mode::Host, own_, op->name);
         return T::make(op->name, value, mutate(op->body));
     }
@@ -298,7 +300,7 @@ private:
                     look_at(op->name, index, op->predicate, value.type(), op->alignment));
     }
 
-    const LowerContext &ctx_;
+    LowerContext &ctx_;
     Mode mode_ = Mode::Host;
     Needs needs_;
     int64_t times_ = 1;  ///< that a thread comes by

@@ -26,7 +26,8 @@ namespace calotype::internal {
 /// whole launch, the sum has to be a multiple. Indices that are anything else (the minimum of two,
 /// say) stay as they are: block loops that are partitioned have few of them.
 ///
-/// In the version of which more is known stores of neighbours are joined (join_stores.h) where that makes them one access.
+/// In the version of which more is known rows are read as vectors (load_rows.h), and stores of neighbours are joined
+/// (join_stores.h) where that makes them one access.
 ///
 /// A kernel that computes hundreds of operations for each access that this would save stays one: its code is large,
 /// and compiled twice.
@@ -35,7 +36,7 @@ namespace calotype::internal {
 ///
 /// Requires: flat storage, kernels in the form of kernel_nest.h.
 /// Establishes:    -
-/// Order: after align_accesses, which finds what is known without; before offload_kernels, which
+/// Order: after simplify_late and align_accesses, which finds what is known without; before offload_kernels, which
 ///     looks at conditions on addresses.
 Stmt assume_alignment(const Stmt &s, LowerContext &ctx);
 

@@ -16,7 +16,6 @@
 #include "ir/walk/search.h"
 #include "lower/effects.h"
 #include "lower/gpu/access/kernel_mutator.h"
-#include "lower/gpu/access/polynomial.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/uniform.h"
 #include "lower/let_scope.h"
@@ -79,7 +78,7 @@ private:
 
 class RowLoader : public KernelMutator {
 public:
-    explicit RowLoader(LowerContext &ctx) : ctx_(ctx) {
+    RowLoader(const Polynomials &known, LowerContext &ctx) : ctx_(ctx), known_(known) {
     }
 
 private:
@@ -101,7 +100,7 @@ private:
         if (!in_kernel_) {
             return Mutator::visit(op);
         }
-        const NamedPolynomial known(known_, op->name, op->value);
+        const NamedPolynomial known(known_, op->name, op->value, false);
         const ScopedBinding<> own(differ_, op->name);
         return Mutator::visit(op);
     }
@@ -246,8 +245,8 @@ private:
 
 }  // namespace
 
-Stmt load_rows(const Stmt &s, LowerContext &ctx) {
-    return RowLoader(ctx).mutate(s);
+Stmt load_rows(const For *kernel, const Polynomials &known, LowerContext &ctx) {
+    return RowLoader(known, ctx).mutate(Stmt(kernel));
 }
 
 }  // namespace calotype::internal

@@ -2,10 +2,12 @@
 #include "lower/gpu/access/polynomial.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
+#include "ir/operators.h"
 
 namespace calotype::internal {
 
@@ -73,6 +75,31 @@ Maybe product_of(const Maybe &a, const Maybe &b) {
     return if_small(std::move(result));
 }
 
+Polynomial product_with(const Expr &e, int64_t coefficient) {
+    Polynomial p;
+    p.terms[{e}] = coefficient;
+    return p;
+}
+
+/// Of several terms: the name, without the constant that divides all of them.
+Polynomial one_factor(const Polynomial &sum, const std::string &name) {
+    if (sum.terms.empty() || (sum.terms.size() == 1 && sum.constant == 0)) {
+        return sum;
+    }
+    int64_t common = std::gcd(sum.constant, Polynomial::modulus);
+    for (const auto &[product, coefficient] : sum.terms) {
+        common = std::gcd(common, coefficient);
+    }
+    const Expr value = Variable::make(Int(32), name);
+    return product_with(common == 1 ? value : value / int(common), common);
+}
+
+Maybe factor_of(const Expr &e, const Polynomials &known) {
+    const Variable *op = e.as<Variable>();
+    const auto it = op ? known.find(op->name) : known.end();
+    return it != known.end() ? it->second.factor : polynomial_of(e, known);
+}
+
 bool is_sum_or_product(const Expr &e) {
     return e.type() == Int(32) &&
            (e.as<Add>() || e.as<Sub>() || e.as<Mul>() || e.as<Variable>() || e.as<IntImm>());
@@ -97,25 +124,24 @@ std::optional<Polynomial> polynomial_of(const Expr &e, const Polynomials &known)
         return sum_of(polynomial_of(op->a, known), polynomial_of(op->b, known), -1);
     }
     if (const Mul *op = e.as<Mul>()) {
-        return product_of(polynomial_of(op->a, known), polynomial_of(op->b, known));
+        return product_of(factor_of(op->a, known), factor_of(op->b, known));
     }
     if (const Variable *op = e.as<Variable>()) {
         const auto it = known.find(op->name);
         if (it != known.end()) {
-            return it->second;
+            return it->second.sum;
         }
     }
-    Polynomial itself;
-    itself.terms[{e}] = 1;
-    return itself;
+    return product_with(e, 1);
 }
 
-NamedPolynomial::NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value)
+NamedPolynomial::NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value,
+                                 bool is_uniform)
     : known_(known), name_(name) {
     Maybe p = is_sum_or_product(value) ? polynomial_of(value, known) : std::nullopt;
     hidden_ = known.extract(name);
     if (p) {
-        known[name] = std::move(*p);
+        known[name] = {*p, is_uniform ? one_factor(*p, name) : *p};
     }
 }
 

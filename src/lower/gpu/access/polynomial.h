@@ -29,16 +29,26 @@ struct Polynomial {
     std::map<Product, int64_t, ProductLess> terms;
 };
 
-using Polynomials = std::map<std::string, Polynomial>;
+/// What a name stands for.
+struct NamedSum {
+    Polynomial sum;
+    /// In a product. A sum that is the same for the whole launch, as a stride is, may be a multiple as a whole where none
+    /// of its terms is one: it stays one factor there, beside the constant that all of its terms are multiples of.
+    Polynomial factor;
+};
 
-/// An integer as a Polynomial; `known` holds those of names that stand for one. Nothing where it
-/// would have too many terms, or too many factors in one.
+using Polynomials = std::map<std::string, NamedSum>;
+
+/// An integer as a Polynomial; `known` holds names that stand for one. Nothing where it would have too many terms, or too
+/// many factors in one.
 std::optional<Polynomial> polynomial_of(const Expr &e, const Polynomials &known);
 
-/// For the length of a C++ block, a name has that value: where it is a sum or a product, it stands for one.
+/// For the length of a C++ block, a name has that value: where it is a sum or a product, it stands for one. `is_uniform`:
+/// the value is the same for the whole launch.
 class NamedPolynomial {
 public:
-    NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value);
+    NamedPolynomial(Polynomials &known, const std::string &name, const Expr &value,
+                    bool is_uniform);
     ~NamedPolynomial();
     NamedPolynomial(const NamedPolynomial &) = delete;
     NamedPolynomial &operator=(const NamedPolynomial &) = delete;
