@@ -29,6 +29,9 @@ constexpr unsigned loads_under_way = 48, straight_instructions = 256;
 /// The same of loops of an unknown number of iterations.
 constexpr unsigned unknown_loads_under_way = 32;
 
+/// What the assembler makes of a loop of an unknown number of iterations, which it does not know to be fewer.
+constexpr unsigned unrolled_by_assembler = 4;
+
 /// Loops over windows of neighbours, which are read once only if such a loop is whole.
 constexpr unsigned window_iterations = 8;
 
@@ -225,7 +228,12 @@ void choose_for(llvm::Loop *loop, unsigned iterations, const ChooseUnrolling &li
 
 /// For a loop on a device whose iterations are not known. Those in other loops are mostly over windows, so few that
 /// the registers of a long body cost more than it saves.
-void choose_for_unknown(llvm::Loop *loop, const ChooseUnrolling &limits, LoopSurgeon &surgeon) {
+void choose_for_unknown(llvm::Loop *loop, unsigned most_iterations, const ChooseUnrolling &limits,
+                        LoopSurgeon &surgeon) {
+    if (most_iterations > 0 && most_iterations < unrolled_by_assembler) {
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+        return;
+    }
     const bool is_alone = loop->isInnermost() && loop->isOutermost();
     const unsigned loads = is_alone ? loads_of_reading(*loop) : 0;
     const unsigned many = loads > 0 ? std::min(unknown_loads_under_way / loads,
@@ -254,7 +262,7 @@ llvm::PreservedAnalyses ChooseUnrolling::run(llvm::Function &f,
         if (iterations > 0) {
             choose_for(loop, iterations, *this, surgeon);
         } else if (on_device) {
-            choose_for_unknown(loop, *this, surgeon);
+            choose_for_unknown(loop, evolution.getSmallConstantMaxTripCount(loop), *this, surgeon);
         }
     }
     return surgeon.has_changed() ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();

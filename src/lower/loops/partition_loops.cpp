@@ -12,7 +12,9 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/let_scope.h"
 #include "lower/loop_guards.h"
 #include "lower/loops/prepare_choices.h"
 #include "lower/loops/propagate_likely.h"
@@ -25,6 +27,9 @@ namespace {
 
 /// Iterations of loops that are kept in one piece, and of all that they run.
 constexpr int64_t max_short_extent = 8, max_short_iterations = 32;
+
+/// Iterations of a thread's loop, one or more of which are run each time, that are too few for a steady state.
+constexpr int max_brief_extent = 4;
 
 /// How often the innermost statements of a loop run, if that is constant; else a huge number.
 class Iterations : private Visitor {
@@ -112,6 +117,7 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         const ScopedBinding<> moving(uses_any_var(op->value, moving_), moving_, op->name);
+        const LetScope::Inside inside(lets_, op->name, op->value);
         return Mutator::visit(op);
     }
 
@@ -122,7 +128,7 @@ private:
         }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
                                op->partition != Partition::Never && !is_gpu(op->for_type) &&
-                               !runs_once_at_most(op) && contains_likely(op->body);
+                               !runs_once_at_most(op) && !is_brief(op) && contains_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         require_found(op, steady);
         if (!steady.found || stays_whole_where_rare(op, steady)) {
@@ -145,6 +151,17 @@ private:
     static bool runs_once_at_most(const For *op) {
         return is_const_one(op->extent) ||
                (op->partition != Partition::Always && can_prove(op->extent <= 1));
+    }
+
+    /// Whether it is a loop over what one iteration around adds to a window, in a thread. Its steady state would begin and
+    /// end somewhere else each time, and to find out where takes longer than to clamp a few coordinates.
+    bool is_brief(const For *op) const {
+        LetScope::Limits limits;
+        limits.keeps_calls = true;
+        return kernel_ && op->partition != Partition::Always && op->for_type == ForType::Serial &&
+               !is_const(op->extent) &&
+               !contains<For>(op->body, [](const For *loop) { return !is_gpu(loop->for_type); }) &&
+               can_prove(lets_.expand_while_small(op->extent, limits) <= max_brief_extent);
     }
 
     /// Whether the loop is short enough to be unrolled by whoever compiles it, and where its steady
@@ -392,7 +409,8 @@ private:
     const For *kernel_ = nullptr;
     bool rare_ = false;
     bool long_borders_ = false;  ///< iterations outside of steady states are not few
-    Scope<> moving_;             ///< what is another in each iteration of a loop around
+    LetScope lets_;
+    Scope<> moving_;  ///< what is another in each iteration of a loop around
 };
 
 }  // namespace

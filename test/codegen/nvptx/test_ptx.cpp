@@ -369,6 +369,26 @@ TEST(Ptx, LoopsOfUnknownExtentThatReadHaveManyLoadsUnderWay) {
     EXPECT_EQ(count(ptx, "nounroll"), 1) << ptx;
 }
 
+/// The assembler would unroll by four what is known to run three times at most, as where a window takes up a plane.
+TEST(Ptx, LoopsOfVeryFewIterationsStayLoops) {
+    const auto ptx = [](int most) {
+        return checked_ptx(kernel("let t = gpu_thread_index(0)\n"
+                                  "allocate s[float32, 2048] in gpu_shared\n"
+                                  "for (i, 0, n) {\n"
+                                  "  for (j, i, select(0 < i, 1, " +
+                                      std::to_string(most) +
+                                      ")) {\n"
+                                      "    s[t + j % 4 * 128] = src[t + j * m]:float32\n"
+                                      "  }\n"
+                                      "  out[t + i * m] = s[t * 2 + i % 4 * 128]:float32\n"
+                                      "}",
+                                  {input("src", Float(32)), output("out", Float(32)),
+                                   scalar("n", Int(32)), scalar("m", Int(32))}));
+    };
+    EXPECT_EQ(count(ptx(3), "nounroll"), 1) << ptx(3);
+    EXPECT_EQ(count(ptx(9), "nounroll"), 0) << ptx(9);
+}
+
 /// Vectors that overlap in an array of a thread are taken element by element, so that it becomes registers.
 TEST(Ptx, ArraysWithOverlappingVectorsBecomeRegisters) {
     const std::string ptx = checked_ptx(kernel(R"(
