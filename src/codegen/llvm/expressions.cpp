@@ -191,6 +191,15 @@ Value *FunctionEmitter::multiply(Value *a, Value *b, Type t) {
                         : b_.CreateMul(a, b, "", false, no_signed_wrap(t, a, b));
 }
 
+// LLVM moves x + 1 out of min(x + 1, n) if that does not overflow. Then each of several neighbours is clamped between
+// other limits and has an address of its own in 64 bits, where one instruction would have added and clamped.
+static void keep_in_clamp(Value *a) {
+    auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(a);
+    if (sum && sum->use_empty() && sum->getOpcode() == llvm::Instruction::Add) {
+        sum->setHasNoSignedWrap(false);
+    }
+}
+
 // Floats: `a < b ? a : b`, the second operand where either is NaN, as x86 has it.
 Value *FunctionEmitter::min_or_max(Value *a, Value *b, Type t, bool is_max) {
     if (t.is_float()) {
@@ -205,6 +214,10 @@ Value *FunctionEmitter::min_or_max(Value *a, Value *b, Type t, bool is_max) {
     }
     if (t.is_bool()) {
         return is_max ? b_.CreateOr(a, b) : b_.CreateAnd(a, b);
+    }
+    if (machine_.has_narrow_indices()) {
+        keep_in_clamp(a);
+        keep_in_clamp(b);
     }
     llvm::Intrinsic::ID id = t.is_int() ? (is_max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin)
                                         : (is_max ? llvm::Intrinsic::umax : llvm::Intrinsic::umin);

@@ -389,6 +389,16 @@ TEST(Ptx, LoopsOfVeryFewIterationsStayLoops) {
     EXPECT_EQ(count(ptx(9), "nounroll"), 0) << ptx(9);
 }
 
+/// Each of several neighbours is added to and clamped; moved out of the clamp, what is added would be one of the terms
+/// of an address in 64 bits.
+TEST(Ptx, SumsStayWithinClamps) {
+    const std::string ptx = checked_ptx(kernel(
+        loop_of(8, "sum[0] = sum[0]:float32 + src[max(min(i + n, 767), 0) * 1023 + t]:float32"),
+        {input("src", Float(32)), output("out", Float(32)), scalar("n", Int(32))}));
+    EXPECT_EQ(count(ptx, "ld.global"), 8) << ptx;
+    EXPECT_EQ(count(ptx, ", 767;"), 8) << ptx;
+}
+
 /// Vectors that overlap in an array of a thread are taken element by element, so that it becomes registers.
 TEST(Ptx, ArraysWithOverlappingVectorsBecomeRegisters) {
     const std::string ptx = checked_ptx(kernel(R"(
