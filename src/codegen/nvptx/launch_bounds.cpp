@@ -9,7 +9,6 @@
 #include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/kernels.h"
 #include "codegen/nvptx/occupancy.h"
-#include "ir/queries.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -74,6 +73,18 @@ int count(std::string_view text, std::string_view what) {
     return result;
 }
 
+/// Whether LLVM left a loop of it: a branch to a label further up.
+bool has_loop(std::string_view code) {
+    for (size_t at = code.find("\n$L_"); at != code.npos; at = code.find("\n$L_", at + 1)) {
+        const std::string_view label = code.substr(at + 1, code.find(':', at) - at - 1);
+        const std::string target = "\t" + std::string(label) + ";";
+        if (code.find(target, at) != code.npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Whether a kernel multiplies and adds several times for each load, as a product of matrices does that keeps a tile
 /// in registers: those are what it is fast with, and more threads would get no more done.
 bool computes_more_than_it_loads(std::string_view code) {
@@ -113,10 +124,11 @@ LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceMo
         if (kernel == kernels.end() || f.limited_by != "registers" || f.spill_store_bytes != 0) {
             continue;
         }
-        if (needs_registers(f, entry_text(ptx, f.kernel))) {
+        const auto code = entry_text(ptx, f.kernel);
+        if (needs_registers(f, code)) {
             continue;
         }
-        std::vector<int> levels = levels_of(f, contains_kind(kernel->second->body, NodeKind::For));
+        std::vector<int> levels = levels_of(f, has_loop(code));
         const size_t count = levels.size();
         searches_[f.kernel] = {std::move(levels), 0, count};
     }
