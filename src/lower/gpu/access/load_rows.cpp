@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arith/bounds/ends.h"
+#include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
@@ -26,7 +29,10 @@ namespace calotype::internal {
 namespace {
 
 /// Nodes of the iterations that are done at once.
-constexpr int most_nodes = 768;
+constexpr int most_nodes = 768, most_wide_nodes = 192;
+
+/// How far apart the elements of one iteration may lie from those of the next.
+constexpr int64_t most_step = 64;
 
 /// Statements that each iteration comes to, without effects but their stores.
 bool is_straight(const Stmt &s) {
@@ -51,16 +57,72 @@ int nodes_of(const Stmt &s) {
     return nodes;
 }
 
-/// A load of single elements that follow one another.
-struct Row {
+/// A load of a single element.
+struct Element {
     const Load *load;
-    Expr index;  ///< in terms of what is outside of the loop, and of its variable
+    /// In terms of what is outside of the statement, and of the variable of the loop around.
+    Expr index;
 
-    /// The elements of one access.
-    int lanes() const {
+    int most_lanes() const {
         return max_access_bytes / load->type.bytes();
     }
 };
+
+/// Elements of one buffer at constant distances. Those of the next iteration lie `step` further, beyond all of these.
+struct Row {
+    std::vector<Element> elements;
+    std::vector<int64_t> places;  ///< of each: how far it lies behind the first
+    int64_t step = 1;
+
+    const Element &first() const {
+        return elements.front();
+    }
+    /// Whether the elements of one iteration and of the next follow one another.
+    bool is_dense() const {
+        return std::set<int64_t>(places.begin(), places.end()).size() == size_t(step);
+    }
+    /// The elements of one access if so many iterations are done at once.
+    int lanes(int at_once) const {
+        int lanes = first().most_lanes();
+        while (step * at_once % lanes != 0) {
+            lanes /= 2;
+        }
+        return lanes;
+    }
+};
+
+/// What indices of a buffer are a constant apart from.
+using Base = std::pair<std::string, std::vector<LinearForm::Term>>;
+
+bool comes_before(const LinearForm::Term &a, const LinearForm::Term &b) {
+    const ExprDeepLess less;
+    return less(a.value, b.value) || (!less(b.value, a.value) && a.coefficient < b.coefficient);
+}
+
+struct BaseLess {
+    bool operator()(const Base &a, const Base &b) const {
+        return a.first != b.first
+                   ? a.first < b.first
+                   : std::lexicographical_compare(a.second.begin(), a.second.end(),
+                                                  b.second.begin(), b.second.end(), comes_before);
+    }
+};
+
+LinearForm sorted(LinearForm form) {
+    form.drop_zeros();
+    std::sort(form.terms.begin(), form.terms.end(), comes_before);
+    return form;
+}
+
+/// Vectors by names that stand for them.
+using Vectors = std::vector<std::pair<std::string, Expr>>;
+
+Stmt with_vectors(const Vectors &vectors, Stmt s) {
+    for (size_t i = vectors.size(); i-- > 0;) {
+        s = LetStmt::make(vectors[i].first, vectors[i].second, s);
+    }
+    return s;
+}
 
 /// The loads of one iteration, from the vectors that were read for several.
 class UseRows : public Mutator {
@@ -86,9 +148,8 @@ private:
 
     Stmt visit(const For *op) override {
         const ScopedBinding<> own(in_kernel_ || is_gpu(op->for_type), differ_, op->name);
-        const Stmt s = KernelMutator::visit(op);
-        const For *loop = s.as<For>();
-        return in_kernel_ && loop && loop->for_type == ForType::Serial ? by_rows(loop) : s;
+        const Stmt s = in_kernel_ && op->for_type == ForType::Serial ? by_rows(op) : Stmt();
+        return s.defined() ? s : KernelMutator::visit(op);
     }
 
     Stmt visit(const Allocate *op) override {
@@ -100,134 +161,272 @@ private:
         if (!in_kernel_) {
             return Mutator::visit(op);
         }
-        const NamedPolynomial known(known_, op->name, op->value, false);
-        const ScopedBinding<> own(differ_, op->name);
-        return Mutator::visit(op);
+        return straight_or(op, [&]() -> Stmt {
+            const NamedPolynomial known(known_, op->name, op->value, false);
+            const ScopedBinding<> own(differ_, op->name);
+            return Mutator::visit(op);
+        });
     }
 
+    Stmt visit(const Block *op) override {
+        return straight_or(op, [&] { return KernelMutator::visit(op); });
+    }
+
+    Stmt visit(const Store *op) override {
+        return straight_or(op, [&] { return KernelMutator::visit(op); });
+    }
+
+    template<typename Visit>
+    Stmt straight_or(const Stmt &s, const Visit &visit) {
+        return in_kernel_ && is_straight(s) ? side_by_side(s) : visit();
+    }
+
+    /// Undefined if it reads no rows.
     Stmt by_rows(const For *loop) {
         if (!is_straight(loop->body)) {
-            return loop;
+            return Stmt();
         }
         std::vector<Row> rows = rows_of(loop);
         int at_once = 1;
         for (const Row &row : rows) {
-            at_once = std::max(at_once, row.lanes());
+            const int lanes = row.first().most_lanes();
+            at_once = std::max(at_once, lanes / int(std::gcd(row.step, int64_t(lanes))));
         }
         // Two steps at least: the loop around one would be the innermost, and be unrolled as well.
         const int64_t most = as_const_int(loop->extent).value_or(2 * at_once) / 2;
-        const int nodes = nodes_of(loop->body);
-        while (at_once > 1 && (at_once > most || at_once * nodes > most_nodes)) {
+        // What an iteration reads as one vector already is not worth as much code.
+        const bool is_wide =
+            std::any_of(rows.begin(), rows.end(), [](const Row &row) { return row.lanes(1) > 1; });
+        const int nodes = nodes_of(loop->body), limit = is_wide ? most_wide_nodes : most_nodes;
+        while (at_once > 1 && (at_once > most || at_once * nodes > limit)) {
             at_once /= 2;
         }
-        return at_once > 1 ? in_steps(loop, rows, at_once) : Stmt(loop);
+        const auto is_single = [&](const Row &row) {
+            return row.lanes(at_once) == 1;
+        };
+        rows.erase(std::remove_if(rows.begin(), rows.end(), is_single), rows.end());
+        return rows.empty() ? Stmt() : in_steps(loop, rows, at_once);
     }
 
-    /// Those that may be read as vectors, each once.
-    std::vector<Row> rows_of(const For *loop) {
+    /// The loads of single elements that a statement comes to, each once.
+    std::vector<Element> elements_of(const Stmt &body) const {
         std::set<std::string> stored;
-        for_each<Store>(loop->body, [&](const Store *op) { stored.insert(op->name); });
+        for_each<Store>(body, [&](const Store *op) { stored.insert(op->name); });
         SureLoads loads([&](const std::string &buffer) {
             return !stored.count(buffer) && !own_storage_.contains(buffer);
         });
-        const std::vector<std::string> own_names = bound_names(loop->body);
+        const std::vector<std::string> own_names = bound_names(body);
         LetScope lets;
+        std::vector<Element> elements;
+        add_elements(body, loads, lets, [&](const Element &e) {
+            if (e.load->type.is_scalar() && !e.load->type.is_bool() &&
+                is_const_one(e.load->predicate) && e.most_lanes() > 1 && e.index.defined() &&
+                is_speculatable(e.index) && !uses_any_var(e.index, own_names)) {
+                elements.push_back(e);
+            }
+        });
+        return elements;
+    }
+
+    template<typename Add>
+    static void add_elements(const Expr &value, SureLoads &loads, LetScope &lets, const Add &add) {
+        if (const Let *let = value.as<Let>()) {
+            add_elements(let->value, loads, lets, add);
+            const LetScope::Inside inside(lets, let->name, let->value);
+            add_elements(let->body, loads, lets, add);
+            return;
+        }
+        const size_t before = loads.found.size();
+        loads(value);
+        for (size_t i = before; i < loads.found.size(); i++) {
+            add(Element{loads.found[i], lets.expand(loads.found[i]->index)});
+        }
+    }
+
+    template<typename Add>
+    static void add_elements(const Stmt &s, SureLoads &loads, LetScope &lets, const Add &add) {
+        if (const Block *block = s.as<Block>()) {
+            add_elements(block->first, loads, lets, add);
+            add_elements(block->rest, loads, lets, add);
+        } else if (const LetStmt *let = s.as<LetStmt>()) {
+            add_elements(let->value, loads, lets, add);
+            const LetScope::Inside inside(lets, let->name, let->value);
+            add_elements(let->body, loads, lets, add);
+        } else if (const Store *store = s.as<Store>()) {
+            add_elements(store->value, loads, lets, add);
+        }
+    }
+
+    /// Those that may be read as vectors. Each is in one of them.
+    std::vector<Row> rows_of(const For *loop) const {
         std::vector<Row> rows;
-        const auto read = [&](const Expr &value) {
-            const size_t before = loads.found.size();
-            loads(value);
-            for (size_t i = before; i < loads.found.size(); i++) {
-                const Row row = {loads.found[i], lets.expand(loads.found[i]->index)};
-                if (is_row(row, loop) && !uses_any_var(row.index, own_names)) {
-                    rows.push_back(row);
+        for (const Row &row : by_distance(elements_of(loop->body))) {
+            const Expr r = Variable::make(loop->min.type(), loop->name);
+            const Expr &index = row.first().index;
+            const auto step = as_const_int(simplify(substitute(loop->name, r + 1, index) - index));
+            if (step && 0 < *step && *step <= most_step) {
+                for (Row &part : within_steps(row, *step)) {
+                    const Expr start = substitute(loop->name, loop->min, part.first().index);
+                    if (part.is_dense() &&
+                        may_be_aligned(start, part.first().most_lanes(), *step > 1)) {
+                        rows.push_back(std::move(part));
+                    }
                 }
             }
-        };
-        for (Stmt s = loop->body; s.defined();) {
-            const Block *block = s.as<Block>();
-            const Stmt first = block ? block->first : s;
-            if (const LetStmt *let = first.as<LetStmt>()) {
-                if (block) {
-                    break;
-                }
-                read(let->value);
-                lets.push(let->name, let->value);
-                s = let->body;
-                continue;
-            }
-            if (const Store *store = first.as<Store>()) {
-                read(store->value);
-            }
-            s = block ? block->rest : Stmt();
         }
         return rows;
     }
 
-    bool is_row(const Row &row, const For *loop) const {
-        const Load *load = row.load;
-        if (!load->type.is_scalar() || load->type.is_bool() || !is_const_one(load->predicate) ||
-            row.lanes() < 2 || !row.index.defined() || !is_speculatable(row.index)) {
-            return false;
+    /// Those of one buffer at constant distances of each other.
+    static std::vector<Row> by_distance(const std::vector<Element> &elements) {
+        std::vector<Row> rows;
+        // The row, and where its first element lies.
+        std::map<Base, std::pair<size_t, int64_t>, BaseLess> known;
+        for (const Element &e : elements) {
+            const LinearForm form = sorted(LinearForm(e.index));
+            const auto [at, is_new] =
+                form.is_valid()
+                    ? known.try_emplace({e.load->name, form.terms}, rows.size(), form.constant)
+                    : std::make_pair(known.end(), true);
+            if (is_new) {
+                rows.push_back({{e}, {0}});
+            } else {
+                Row &row = rows[at->second.first];
+                row.elements.push_back(e);
+                row.places.push_back(form.constant - at->second.second);
+            }
         }
-        const Expr r = Variable::make(loop->min.type(), loop->name);
-        const Expr step = simplify(substitute(loop->name, r + 1, row.index) - row.index);
-        return is_const_one(step) && may_be_aligned(row, loop);
+        return rows;
     }
 
-    /// Whether something that is the same for the whole launch makes its address a multiple of the vector's size.
-    bool may_be_aligned(const Row &row, const For *loop) const {
-        const auto index = polynomial_of(substitute(loop->name, loop->min, row.index), known_);
-        return index && may_be_multiple(*index, row.lanes(), [&](const Expr &factor) {
+    /// Parts of a row whose elements lie closer together than those of two iterations.
+    static std::vector<Row> within_steps(const Row &row, int64_t step) {
+        std::vector<size_t> order(row.elements.size());
+        std::iota(order.begin(), order.end(), size_t(0));
+        std::stable_sort(order.begin(), order.end(),
+                         [&](size_t a, size_t b) { return row.places[a] < row.places[b]; });
+        std::vector<Row> parts;
+        int64_t start = 0;
+        for (const size_t i : order) {
+            if (parts.empty() || row.places[i] >= start + step) {
+                parts.push_back({{}, {}, step});
+                start = row.places[i];
+            }
+            parts.back().elements.push_back(row.elements[i]);
+            parts.back().places.push_back(row.places[i] - start);
+        }
+        return parts;
+    }
+
+    /// Whether something that is the same for the whole launch makes an address a multiple of the vector's size;
+    /// if `as_it_is`, something that is zero in most launches.
+    bool may_be_aligned(const Expr &start, int lanes, bool as_it_is) const {
+        const auto index = polynomial_of(start, known_);
+        return index && !(as_it_is && index->constant % lanes != 0) &&
+               may_be_multiple(*index, lanes, [&](const Expr &factor) {
                    return is_uniform(
                        factor, [&](const std::string &name) { return differ_.contains(name); });
                });
     }
 
-    /// The vectors of a row that a step reads, by names that stand for them.
-    std::vector<std::pair<std::string, Expr>> vectors_of(const Row &row, const For *loop,
-                                                         const Expr &first, int at_once) {
-        const int lanes = std::min(row.lanes(), at_once);
-        std::vector<std::pair<std::string, Expr>> vectors;
-        for (int i = 0; i < at_once; i += lanes) {
-            const Expr index = simplify(substitute(loop->name, first + i, row.index));
-            vectors.emplace_back(ctx_.names.unique(row.load->name + ".row"),
-                                 Load::make(row.load->type.with_lanes(lanes), row.load->name,
-                                            Ramp::make(index, 1, lanes), const_true(lanes),
-                                            Alignment()));
+    /// The vectors of a row that a step reads.
+    void add_vectors(const Row &row, const Expr &start, int at_once, Vectors &vectors,
+                     std::vector<UseRows> &uses) {
+        const int lanes = row.lanes(at_once);
+        std::map<int64_t, Expr> by_place;
+        for (int i = 0; i < at_once; i++) {
+            for (size_t j = 0; j < row.elements.size(); j++) {
+                const int64_t place = row.step * i + row.places[j];
+                Expr &vector = by_place[place / lanes];
+                if (!vector.defined()) {
+                    vector = add_vector(row.first(), simplify(start + int(place / lanes * lanes)),
+                                        lanes, vectors);
+                }
+                uses[size_t(i)].elements[row.elements[j].load] =
+                    Shuffle::make({vector}, {int(place % lanes)});
+            }
         }
-        return vectors;
+    }
+
+    Expr add_vector(const Element &e, const Expr &index, int lanes, Vectors &vectors) {
+        const Type type = e.load->type.with_lanes(lanes);
+        vectors.emplace_back(ctx_.names.unique(e.load->name + ".row"),
+                             Load::make(type, e.load->name, Ramp::make(index, 1, lanes),
+                                        const_true(lanes), Alignment()));
+        return Variable::make(type, vectors.back().first);
     }
 
     /// So many iterations from `first` on.
     Stmt step_of(const For *loop, const std::vector<Row> &rows, const Expr &first, int at_once) {
         std::vector<UseRows> uses(static_cast<size_t>(at_once));
-        std::vector<std::pair<std::string, Expr>> lets;
+        Vectors vectors;
         for (const Row &row : rows) {
-            const auto vectors = vectors_of(row, loop, first, at_once);
-            const int lanes = vectors[0].second.type().lanes();
-            for (int i = 0; i < at_once; i++) {
-                const auto &[name, vector] = vectors[size_t(i / lanes)];
-                uses[size_t(i)].elements[row.load] =
-                    Shuffle::make({Variable::make(vector.type(), name)}, {i % lanes});
-            }
-            lets.insert(lets.end(), vectors.begin(), vectors.end());
+            add_vectors(row, simplify(substitute(loop->name, first, row.first().index)), at_once,
+                        vectors, uses);
         }
         std::vector<Stmt> iterations;
         for (int i = 0; i < at_once; i++) {
             iterations.push_back(
                 substitute(loop->name, simplify(first + i), uses[size_t(i)].mutate(loop->body)));
         }
-        Stmt step = Block::make(iterations);
-        for (size_t i = lets.size(); i-- > 0;) {
-            step = LetStmt::make(lets[i].first, lets[i].second, step);
+        return with_vectors(vectors, side_by_side(Block::make(iterations)));
+    }
+
+    /// What a thread reads of neighbours without a loop. Nothing else is read.
+    Stmt side_by_side(const Stmt &s) {
+        Vectors vectors;
+        UseRows uses;
+        for (const Row &row : by_distance(elements_of(s))) {
+            std::map<int64_t, std::vector<const Load *>> loads;
+            for (size_t i = 0; i < row.elements.size(); i++) {
+                loads[row.places[i]].push_back(row.elements[i].load);
+            }
+            while (!loads.empty()) {
+                const auto [first, count] = first_run(loads);
+                const Expr start = simplify(row.first().index + int(first));
+                const int lanes = lanes_of_run(start, count, row.first().most_lanes());
+                for (int64_t i = 0; lanes > 1 && i < count; i++) {
+                    if (i % lanes == 0) {
+                        add_vector(row.first(), simplify(start + int(i)), lanes, vectors);
+                    }
+                    const Expr vector =
+                        Variable::make(vectors.back().second.type(), vectors.back().first);
+                    for (const Load *load : loads[first + i]) {
+                        uses.elements[load] = Shuffle::make({vector}, {int(i % lanes)});
+                    }
+                }
+                loads.erase(loads.begin(), loads.lower_bound(first + count));
+            }
         }
-        return step;
+        return vectors.empty() ? s : with_vectors(vectors, uses.mutate(s));
+    }
+
+    /// The first place, and how many follow one another from there on.
+    static std::pair<int64_t, int64_t>
+    first_run(const std::map<int64_t, std::vector<const Load *>> &loads) {
+        const int64_t first = loads.begin()->first;
+        int64_t count = 0;
+        for (auto it = loads.begin(); it != loads.end() && it->first == first + count; ++it) {
+            count++;
+        }
+        return {first, count};
+    }
+
+    /// The elements of one access. Where their number divides that of all, accesses can be aligned although the
+    /// next thread's elements follow directly.
+    int lanes_of_run(const Expr &start, int64_t count, int most) const {
+        int lanes = most;
+        while (lanes > 1 && (count % lanes != 0 || !may_be_aligned(start, lanes, true))) {
+            lanes /= 2;
+        }
+        return lanes;
     }
 
     Stmt in_steps(const For *loop, const std::vector<Row> &rows, int at_once) {
         const Expr extent = is_positive_const(loop->extent) ? loop->extent : max(loop->extent, 0);
         const Expr steps = simplify(extent / at_once), rest = simplify(extent % at_once);
         const std::string name = ctx_.names.unique(loop->name + ".step");
+        const ScopedBinding<> own(differ_, name);
         const Expr first = simplify(Variable::make(loop->min.type(), name) * at_once + loop->min);
         const Stmt s = with(loop, &For::name, name, &For::min, Expr(0), &For::extent, steps,
                             &For::body, step_of(loop, rows, first, at_once));

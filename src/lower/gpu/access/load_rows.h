@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A thread that goes along a row reads several elements at once. Helper of assume_alignment.
+// A thread that goes along a row, or reads neighbours, reads several elements at once. Helper of assume_alignment.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -17,6 +17,9 @@ namespace calotype::internal {
 ///                                                         ... row[3]
 ///                                                       }
 ///                                                       for r in [n/4*4, n) { as before }
+///
+/// An iteration may read several neighbours (those of 2*r and 2*r + 1, or what unrolling put side by side), if nothing is
+/// missing between them and those of the next. Neighbours that a thread reads without a loop are vectors as well.
 ///
 /// The threads of a warp then touch a quarter as often what are as many lines of the cache as there are threads. Only where the
 /// vectors can be aligned, by strides and addresses that assume_alignment asks for: vectors that are not are single loads
