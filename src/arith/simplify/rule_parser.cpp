@@ -164,7 +164,12 @@ private:
                std::any_of(p.child, p.child + p.arity, [this](int c) { return has_letter(c); });
     }
 
+    // A choice between operands is one of them.
     bool is_in_pattern(int n) const {
+        const PatternNode &p = rule_.nodes[n];
+        if (p.op == PatternOp::Select) {
+            return is_in_pattern(p.child[1]) && is_in_pattern(p.child[2]);
+        }
         return std::any_of(rule_.operands.begin(), rule_.operands.end(),
                            [&](int operand) { return are_equal(operand, n); });
     }

@@ -48,6 +48,8 @@ constexpr RuleText rules[] = {
     {integer, "select(x, y - z, y - w) -> y - select(x, z, w)"},
     {integer, "select(x, y - z, w - z) -> select(x, y, w) - z"},
     {integer, "select(x, a * z, a * w) -> select(x, z, w) * a"},
+    {any, "select(x, y / z, w / z) -> select(x, y, w) / z"},
+    {integer, "select(x, y % z, w % z) -> select(x, y, w) % z"},
     {ordered, "select(x, min(y, z), min(y, w)) -> min(select(x, z, w), y)"},
     {ordered, "select(x, max(y, z), max(y, w)) -> max(select(x, z, w), y)"},
     {any, "select(x, y && z, y && w) -> select(x, z, w) && y"},

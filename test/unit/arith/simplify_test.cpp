@@ -100,6 +100,12 @@ constexpr Case data[] = {
     {"let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])",
      "let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])"},
     {"a[i] - min(a[i], b[i])", "a[i] - min(a[i], b[i])"},
+    // A choice between operands that fit fits.
+    {"select(x < y, (a[i] + b[i]) / 3, (a[i] * b[i]) / 3)",
+     "select(x < y, a[i] + b[i], a[i] * b[i]) / 3"},
+    {"select(x < y, (a[i] + b[i]) % 5, c[i] % 5)", "select(x < y, a[i] + b[i], c[i]) % 5"},
+    {"select(x < y, min(a[i] + b[i], c[i]), min(a[i] * b[i], c[i]))",
+     "min(c[i], select(x < y, a[i] + b[i], a[i] * b[i]))"},
 };
 INSTANTIATE_TEST_SUITE_P(Data, Simplify, testing::ValuesIn(data));
 
