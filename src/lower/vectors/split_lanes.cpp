@@ -2,6 +2,8 @@
 #include "lower/vectors/split_lanes.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <unordered_set>
 #include <vector>
 
@@ -22,7 +24,9 @@ namespace calotype::internal {
 namespace {
 
 /// Values of more nodes than this stay as they are.
-constexpr int max_nodes = 512;
+constexpr int max_nodes = 2048;
+/// So many phases at most.
+constexpr int max_phases = 4;
 
 bool steps_by(const Expr &index, int stride) {
     const Ramp *ramp = index.as<Ramp>();
@@ -33,13 +37,13 @@ bool is_dense(const Expr &index) {
     return steps_by(index, 1);
 }
 
-/// Every second index, from the k-th on.
-std::vector<int> every_second(const std::vector<int> &indices, int k) {
-    std::vector<int> half;
-    for (size_t i = size_t(k); i < indices.size(); i += 2) {
-        half.push_back(indices[i]);
+/// Those of one phase: one index of each `phases`, from the k-th on.
+std::vector<int> indices_of_phase(const std::vector<int> &indices, int k, int phases) {
+    std::vector<int> part;
+    for (size_t i = size_t(k); i < indices.size(); i += size_t(phases)) {
+        part.push_back(indices[i]);
     }
-    return half;
+    return part;
 }
 
 /// The vector that a shuffle is, whole and in order; undefined if it is none.
@@ -59,15 +63,25 @@ Expr whole_vector(const std::vector<Expr> &vectors, const std::vector<int> &indi
     return Expr();
 }
 
-/// Whether even or odd lanes of something in the value are less than the whole: a shuffle that
-/// repeats or interleaves, or a remainder that alternates.
-class FindAlternation : public Visitor {
+/// Whether each phase is one of the vectors that are shuffled.
+bool is_whole_in_phases(const Shuffle *op, int phases) {
+    for (int k = 0; k < phases; k++) {
+        if (!whole_vector(op->vectors, indices_of_phase(op->indices, k, phases)).defined()) {
+            return false;
+        }
+    }
+    return op->indices.size() % size_t(phases) == 0;
+}
+
+/// Of which numbers of phases something in the value is less than the whole in each of them: a shuffle that repeats or
+/// interleaves, or a remainder that is the same in all lanes of a phase.
+class FindPhases : public Visitor {
 public:
-    bool found = false;
+    std::set<int> found;
     int nodes = 0;
     using Visitor::operator();
     void operator()(const Expr &e) override {
-        if (e.defined() && !found && seen_.insert(e.get()).second && ++nodes <= max_nodes) {
+        if (e.defined() && seen_.insert(e.get()).second && ++nodes <= max_nodes) {
             Visitor::operator()(e);
         }
     }
@@ -75,32 +89,42 @@ public:
 private:
     using Visitor::visit;
     void visit(const Shuffle *op) override {
-        const bool even = op->indices.size() % 2 == 0;
-        found =
-            found || (even && whole_vector(op->vectors, every_second(op->indices, 0)).defined() &&
-                      whole_vector(op->vectors, every_second(op->indices, 1)).defined());
+        for (int phases = 2; phases <= max_phases; phases++) {
+            if (is_whole_in_phases(op, phases)) {
+                found.insert(phases);
+            }
+        }
         Visitor::visit(op);
     }
     void visit(const Mod *op) override {
         const Broadcast *modulus = op->b.as<Broadcast>();
         const Ramp *ramp = op->a.as<Ramp>();
-        found =
-            found || (modulus && is_const(modulus->value, 2) && ramp && is_const_one(ramp->stride));
+        const std::optional<int64_t> phases = modulus ? as_const_int(modulus->value) : std::nullopt;
+        if (phases && *phases >= 2 && *phases <= max_phases && ramp && is_const_one(ramp->stride)) {
+            found.insert(int(*phases));
+        }
         Visitor::visit(op);
     }
     std::unordered_set<const ExprNode *> seen_;
 };
 
-bool alternates(const Expr &e) {
-    FindAlternation find;
+/// Those that the lanes of the value can be divided into.
+std::vector<int> phases_in(const Expr &e) {
+    FindPhases find;
     find(e);
-    return find.found && find.nodes <= max_nodes;
+    std::vector<int> result;
+    for (int phases : find.found) {
+        if (find.nodes <= max_nodes && e.type().lanes() % phases == 0) {
+            result.push_back(phases);
+        }
+    }
+    return result;
 }
 
-/// Every second lane of vectors, from the k-th on.
-class HalfOfLanes : public GraphMutator {
+/// One lane of each `phases` of vectors, from the k-th on.
+class LanesOfPhase : public GraphMutator {
 public:
-    HalfOfLanes(int k, const Scope<Expr> &lets) : k_(k), lets_(lets) {
+    LanesOfPhase(int k, int phases, const Scope<Expr> &lets) : k_(k), phases_(phases), lets_(lets) {
     }
     using GraphMutator::mutate;
     Expr mutate(const Expr &e) override {
@@ -110,11 +134,11 @@ public:
 private:
     using GraphMutator::visit;
 
-    static int half(const Type &t) {
-        return t.lanes() / 2;
+    int part(const Type &t) const {
+        return t.lanes() / phases_;
     }
     Expr slice(const Expr &e) const {
-        return Shuffle::make_slice(e, k_, 2, half(e.type()));
+        return Shuffle::make_slice(e, k_, phases_, part(e.type()));
     }
 
 #define ARITH(Name, symbol)                                                                        \
@@ -129,18 +153,18 @@ private:
         return Not::make(mutate(op->a));
     }
     Expr visit(const Cast *op) override {
-        return Cast::make(op->type.with_lanes(half(op->type)), mutate(op->value));
+        return Cast::make(op->type.with_lanes(part(op->type)), mutate(op->value));
     }
     Expr visit(const Reinterpret *op) override {
         const bool alike = op->type.lanes() == op->value.type().lanes();
-        return alike ? Reinterpret::make(op->type.with_lanes(half(op->type)), mutate(op->value))
+        return alike ? Reinterpret::make(op->type.with_lanes(part(op->type)), mutate(op->value))
                      : slice(op);
     }
     Expr visit(const Select *op) override {
         return Select::make(mutate(op->condition), mutate(op->true_value), mutate(op->false_value));
     }
     Expr visit(const Broadcast *op) override {
-        return op->value.type().is_scalar() ? Broadcast::make(op->value, half(op->type))
+        return op->value.type().is_scalar() ? Broadcast::make(op->value, part(op->type))
                                             : slice(op);
     }
     Expr visit(const Ramp *op) override {
@@ -148,8 +172,8 @@ private:
             return slice(op);
         }
         const Type t = op->base.type();
-        return Ramp::make(k_ == 0 ? op->base : op->base + op->stride, op->stride * make_const(t, 2),
-                          half(op->type));
+        const Expr base = k_ == 0 ? op->base : op->base + op->stride * make_const(t, k_);
+        return Ramp::make(base, op->stride * make_const(t, phases_), part(op->type));
     }
     Expr visit(const Variable *op) override {
         const Expr *value = lets_.find(op->name);
@@ -163,11 +187,11 @@ private:
         return mutate(op->body);
     }
     Expr visit(const Load *op) override {
-        // A strided load is less work as a whole than as two of twice the stride.
+        // A strided load is less work as a whole than as several of a longer stride.
         if (op->index.as<Ramp>() && !is_dense(op->index)) {
             return slice(op);
         }
-        return Load::make(op->type.with_lanes(half(op->type)), op->name, mutate(op->index),
+        return Load::make(op->type.with_lanes(part(op->type)), op->name, mutate(op->index),
                           mutate(op->predicate), Alignment(), op->symbol, op->is_streaming);
     }
     Expr visit(const Call *op) override {
@@ -178,13 +202,13 @@ private:
             return slice(op);
         }
         const std::vector<Expr> args = GraphMutator::mutate(op->args);
-        const Type t = op->type.with_lanes(half(op->type));
+        const Type t = op->type.with_lanes(part(op->type));
         return op->is_intrinsic()
                    ? Call::make(t, op->intrinsic, args)
                    : Call::make(t, op->name, args, op->call_type, op->value_index, op->symbol);
     }
     Expr visit(const Shuffle *op) override {
-        const std::vector<int> indices = every_second(op->indices, k_);
+        const std::vector<int> indices = indices_of_phase(op->indices, k_, phases_);
         const Expr whole = whole_vector(op->vectors, indices);
         return whole.defined() ? whole : Shuffle::make(op->vectors, indices);
     }
@@ -193,6 +217,7 @@ private:
     }
 
     int k_;
+    int phases_;
     Scope<Expr> lets_;
 };
 
@@ -214,24 +239,39 @@ private:
         return Mutator::visit(op);
     }
     Stmt visit(const Store *op) override {
-        const Expr &e = op->value;
-        const bool may_be = e.type().lanes() % 2 == 0 && !has_effects(e) && alternates(e);
-        return with(op, &Store::value, may_be ? split(e) : e);
+        return with(op, &Store::value, has_effects(op->value) ? op->value : split(op->value));
     }
     /// Code generation knows an update by its form.
     Stmt visit(const Atomic *op) override {
         return op;
     }
 
-    /// The value, or its halves if these are less work.
+    /// The value, or its phases if these are less work.
     Expr split(const Expr &e) const {
-        const Expr halves = Shuffle::make_interleave(
-            {HalfOfLanes(0, lets_).mutate(e), HalfOfLanes(1, lets_).mutate(e)});
-        const Expr shared = common_subexpression_elimination(simplify(halves), true);
+        const std::vector<int> numbers = phases_in(e);
+        if (numbers.empty()) {
+            return e;
+        }
         const Expr whole = common_subexpression_elimination(e, true);
-        return count_work(shared, target_) < count_work(whole, target_)
-                   ? load_densely(simplify(halves))
-                   : e;
+        Expr best;
+        int least = count_work(whole, target_);
+        for (int phases : numbers) {
+            const Expr parts = in_phases(e, phases);
+            const int work = count_work(common_subexpression_elimination(parts, true), target_);
+            if (work < least) {
+                best = parts;
+                least = work;
+            }
+        }
+        return best.defined() ? load_densely(best) : e;
+    }
+
+    Expr in_phases(const Expr &e, int phases) const {
+        std::vector<Expr> parts;
+        for (int k = 0; k < phases; k++) {
+            parts.push_back(LanesOfPhase(k, phases, lets_).mutate(e));
+        }
+        return simplify(Shuffle::make_interleave(parts));
     }
 
     const Target &target_;
