@@ -243,6 +243,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     take_lanes_apart(*copy);
     add_late_terms_last(*copy);
     if (target.arch == Target::X86) {
+        compare_upper_bits_at_once(*copy);
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);
         widen_halves_of_channels(*copy, target);
