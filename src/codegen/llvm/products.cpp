@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "ir/language/match_types.h"
+#include "arith/narrowing.h"
 
 namespace calotype::internal {
 
@@ -32,8 +32,8 @@ bool holds_products(const Type &t, const Type &a, const Type &b) {
 
 std::optional<Factors> narrowed(const Expr &x, const Expr &y, const Type &a, const Type &b) {
     const int lanes = x.type().lanes();
-    const Factors result = {lossless_cast(a.with_lanes(lanes), x),
-                            lossless_cast(b.with_lanes(lanes), y)};
+    const Factors result = {narrow_exactly(a.with_lanes(lanes), x),
+                            narrow_exactly(b.with_lanes(lanes), y)};
     return result.a.defined() && result.b.defined() ? std::make_optional(result) : std::nullopt;
 }
 

@@ -17,6 +17,7 @@ struct Factors {
 ///
 ///     i32(x.u8) * i32(y.i8)       with UInt(8), Int(8)  ->  x, y
 ///     i32(i16(x.i8) * i16(y.i8))  with Int(8), Int(8)   ->  x, y
+///     (i32(x.u8) - 128) * i32(y.i16)  with Int(16), Int(16)  ->  i16(x) - 128, y
 ///
 /// in whatever order they stand. Nothing if it is no product or they do not fit.
 std::optional<Factors> factors_of(const Expr &product, const Type &a, const Type &b);

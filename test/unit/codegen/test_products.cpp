@@ -2,6 +2,8 @@
 // Products of 16-bit numbers in 32 bits, differences and numbers of all lanes, and vectors that registers have no room for, on x86.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "ir/constants.h"
 #include "unit/codegen/kernel.h"
 
@@ -45,6 +47,42 @@ TEST(Products, OrSumsOfBytesNeedNoMoreThanSse2) {
     const std::string pairs =
         assembly("x86-64-linux", VectorReduce::make(VectorReduce::Add, products, 8));
     EXPECT_EQ(count(pairs, "pmaddwd"), 2u) << pairs;
+}
+
+/// The sum over all lanes of the products of bytes, each without its zero point.
+Expr without_zero_points(const Expr &a, const Expr &b, int lanes) {
+    const Type wide = Int(32, a.type().lanes());
+    return VectorReduce::make(
+        VectorReduce::Add,
+        (cast(wide, a) - make_const(wide, 128)) * (cast(wide, b) - make_const(wide, 7)), lanes);
+}
+
+TEST(Products, OfBytesWithoutZeroPointsAreThoseOfWords) {
+    const std::string text = assembly(
+        "x86-64-linux", without_zero_points(load(UInt(8, 32), "a"), load(UInt(8, 32), "b"), 8));
+    EXPECT_EQ(count(text, "pmaddwd"), 4u) << text;
+    EXPECT_EQ(count(text, "packssdw") + count(text, "pmulhw"), 0u) << text;
+}
+
+TEST(Products, OfBytesWithoutZeroPointsAreExact) {
+    constexpr int lanes = 32;
+    std::vector<uint8_t> a(lanes * 8), b(a.size());
+    for (size_t i = 0; i < a.size(); i++) {
+        a[i] = uint8_t(i % 3 == 0 ? 0 : i * 37), b[i] = uint8_t(i % 5 == 0 ? 255 : i * 11);
+    }
+    for (const char *target : {"x86-64-linux", "x86-64-linux-avx2"}) {
+        const std::vector<int32_t> got = map2<int32_t, uint8_t, uint8_t>(
+            Target(target), lanes, a, b, [](const Expr &x, const Expr &y) {
+                return Broadcast::make(without_zero_points(x, y, 1), lanes);
+            });
+        for (size_t i = 0; i < a.size(); i++) {
+            int32_t sum = 0;
+            for (size_t k = i / lanes * lanes; k < i / lanes * lanes + lanes; k++) {
+                sum += (a[k] - 128) * (b[k] - 7);
+            }
+            ASSERT_EQ(got[i], sum) << i;
+        }
+    }
 }
 
 // A number of memory that all lanes are is loaded into all of them, and its upper half may be anything.
