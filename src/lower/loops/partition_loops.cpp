@@ -131,7 +131,7 @@ private:
                                !runs_once_at_most(op) && !is_brief(op) && contains_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         require_found(op, steady);
-        if (!steady.found || stays_whole_where_rare(op, steady)) {
+        if (!steady.found || stays_whole(op, steady)) {
             return Mutator::visit(op);
         }
         if (is_single(op, steady.range)) {
@@ -369,11 +369,13 @@ private:
         return result;
     }
 
-    /// Whether parts of an innermost loop outside of a steady state are not worth their bounds. Those of a sum over
-    /// the elements around a point are others in each iteration of a loop around, and the sum may have few terms.
-    bool stays_whole_where_rare(const For *op, const SteadyState &steady) const {
+    /// Whether parts of an innermost loop in a kernel, or outside of a steady state, are not worth their bounds. Those of
+    /// a sum over the elements around a point are others in each iteration of a loop around, and the sum may have few
+    /// terms.
+    bool stays_whole(const For *op, const SteadyState &steady) const {
         const Interval &range = steady.range;
-        return rare_ && !is_const(op->extent) &&
+        return (rare_ || (kernel_ && op->partition != Partition::Always)) &&
+               !is_const(op->extent) &&
                (uses_any_var(range.min, moving_) || uses_any_var(range.max, moving_)) &&
                StoresInPlace().of(op) && !does_nothing_else(op, steady);
     }

@@ -35,9 +35,9 @@ namespace calotype::internal {
 ///     if 2 <= n { for c in [0, 3) { f[x] += g[c] } }
 ///     else { for c in [0, 3) { f[x] += g[min(c, n)] } }
 ///
-/// So does one outside of the steady state of a loop around that adds up an unknown number of elements around each point:
-/// where its parts begin would be computed for each point, and there may be fewer elements than that takes
-/// instructions.
+/// So does one in a kernel, or outside of the steady state of a loop around, that adds up an unknown number of elements
+/// around each point: where its parts begin would be computed for each point, and there may be fewer elements than that
+/// takes instructions.
 ///
 /// So does one around other loops whose steady state has one iteration at most, which would leave general code for all
 /// others: the loops inside decide.
