@@ -248,6 +248,22 @@ TEST(Updates, over_one_value_may_be_parallel) {
     }
 }
 
+/// One thread makes all of it, so that nothing has to be atomic: what reads elements other than the
+/// one it replaces takes no lock.
+TEST(Updates, atomic_ones_of_an_asynchronous_func) {
+    Func f("f"), out("out");
+    RDom r(0, 8);
+    f(x, y) = cast<float>(x + y);
+    f(r + 8, y) = f(r, y) * 3 + 1;
+    out(x, y) = f(x, y);
+    f.compute_root().async();
+    f.update().atomic(true).vectorize(r, 8);
+    Buffer<float> result = out.realize({16, 5});
+    result.for_each_element([&](int i, int j) {
+        EXPECT_EQ(result(i, j), i < 8 ? float(i + j) : float(i - 8 + j) * 3 + 1) << i << " " << j;
+    });
+}
+
 TEST(Updates, triangle) {
     Func s("s"), in = input();
     RDom r(0, 20, 0, 20);

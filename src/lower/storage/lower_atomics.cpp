@@ -42,7 +42,8 @@ private:
 };
 
 /// Drops `atomic` around stores that no other thread can meet: outside of parallel loops, or to
-/// storage made in an iteration. The mutexes of the others become calls.
+/// storage made in an iteration. A fork is no parallel loop: one of its tasks alone stores to a
+/// Func. The mutexes of the others become calls.
 class LowerAtomics : public Mutator {
 public:
     explicit LowerAtomics(LowerContext &ctx) : ctx_(ctx) {
@@ -56,13 +57,6 @@ private:
         depth_ += parallel;
         const Stmt result = Mutator::visit(op);
         depth_ -= parallel;
-        return result;
-    }
-
-    Stmt visit(const Fork *op) override {
-        depth_++;
-        const Stmt result = Mutator::visit(op);
-        depth_--;
         return result;
     }
 
