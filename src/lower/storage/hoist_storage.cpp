@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/hoist_storage.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/known_here.h"
 #include "lower/names.h"
@@ -23,6 +26,7 @@ namespace {
 /// A HoistedStorage that we are inside of.
 struct Hoisting {
     KnownHere known;                ///< between it and the allocations, and of constants around it
+    std::set<std::string> made;     ///< by lets and loops between it and where we are
     const Allocate *one = nullptr;  ///< of the allocations
     std::vector<Expr> extents;      ///< of the largest
 };
@@ -104,11 +108,18 @@ private:
         return body;
     }
 
+    /// What a bounds query in between answers, say, is not known outside of it.
+    static bool is_known_outside(const Expr &e, const Hoisting &hoisting) {
+        const std::vector<std::string> used = free_variables(e);
+        return std::none_of(used.begin(), used.end(),
+                            [&](const std::string &name) { return hoisting.made.count(name) > 0; });
+    }
+
     /// An end of the region may depend on a loop although the difference of both does not.
     static Expr largest_extent(const std::string &name, const Expr &extent,
                                const Hoisting &hoisting) {
         const Interval range = hoisting.known.interval(extent);
-        user_assert(range.has_upper_bound())
+        user_assert(range.has_upper_bound() && is_known_outside(range.max, hoisting))
             << "storage of " << name << " cannot be hoisted: its extent " << extent
             << " has no bound outside of the loops in between";
         return range.max;
@@ -121,6 +132,7 @@ private:
         for (const auto &[name, hoisting] : hoistings_) {
             if (hoisting) {
                 around.push_back(std::make_unique<KnownHere::Inside>(hoisting->known, op));
+                hoisting->made.insert(op->name);
             }
         }
         return StmtMutator::visit(op);
