@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "runtime/host/data/atomic_flag.h"
 #include "runtime/host/data/list.h"
 #include "runtime/host/sync.h"
 
@@ -26,7 +27,7 @@ void forget_locks() {
 }
 
 void install_fork_handler_once() {
-    static constinit std::atomic<bool> is_installed{false};
+    static constinit AtomicFlag is_installed{false};
     if (!is_installed.load(std::memory_order_relaxed) && !is_installed.exchange(true)) {
         pthread_atfork(nullptr, nullptr, forget_locks);
     }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "runtime/host/data/atomic_flag.h"
 #include "runtime/host/weak.h"
 
 extern "C" __attribute__((weak)) void __asan_init();
@@ -63,7 +64,7 @@ class alignas(64) KeptBlocks {
     uint32_t threads[most] = {};  ///< that had it last
     int count = 0;
     size_t bytes = 0;
-    std::atomic<bool> locked{false};
+    AtomicFlag locked{false};
 
     bool try_lock() {
         if (is_only_thread()) {

@@ -11,7 +11,7 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__riscv)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -110,6 +110,17 @@ CpuFeatures cpu_features() {
     CpuFeatures f;
     f.note(calotype_target_feature_arm_fp16, (there & has_half_precision) != 0);
     f.note(calotype_target_feature_arm_dot_prod, (there & has_dot_products) != 0);
+    return f;
+}
+
+#elif defined(__riscv) && defined(__linux__)
+
+/** Extensions of one letter have its bit (Documentation/arch/riscv/hwprobe.rst has the others). */
+constexpr unsigned long has_vectors = 1ul << ('V' - 'A');
+
+CpuFeatures cpu_features() {
+    CpuFeatures f;
+    f.note(calotype_target_feature_rvv, (getauxval(AT_HWCAP) & has_vectors) != 0);
     return f;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/host/data/atomic_flag.h"
 #include "runtime/host/data/list.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/context.h"
@@ -29,7 +30,7 @@ constinit ForkMutex kept_lock;
 Kept *first_kept = nullptr;
 
 calotype_device_allocation_pool pool = {};
-constinit std::atomic<bool> pool_is_registered{false};
+constinit AtomicFlag pool_is_registered{false};
 
 int release_pool(void *user_context) {
     return release_kept_memory();

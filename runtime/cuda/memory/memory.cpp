@@ -32,6 +32,7 @@
 #include "runtime/device/device_options.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/host/data/atomic_flag.h"
 
 namespace calotype::runtime::cuda {
 
@@ -149,7 +150,7 @@ void adopt(Piece *piece, ContextInfo &owner) {
 
 /** So that calotype_reuse_device_allocations() finds what is kept. */
 void register_once() {
-    static constinit std::atomic<bool> is_registered{false};
+    static constinit AtomicFlag is_registered{false};
     static constinit calotype_device_allocation_pool pool = {
         calotype_cuda_release_unused_device_allocations, nullptr};
     if (!is_registered.load(std::memory_order_relaxed) && !is_registered.exchange(true)) {

@@ -7,6 +7,7 @@
 
 #include "runtime/device/cache/steps.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/data/atomic_flag.h"
 #include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 
@@ -279,7 +280,7 @@ void *keep_library_of(const void *address) {
 }
 
 void stay_in_memory() {
-    static constinit std::atomic<bool> is_kept{false};
+    static constinit AtomicFlag is_kept{false};
     if (!is_kept.exchange(true)) {
         keep_library_of(reinterpret_cast<const void *>(stay_in_memory));
     }

@@ -13,6 +13,7 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/release.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/data/atomic_flag.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/timed_wait.h"
 
@@ -130,7 +131,7 @@ void after_fork_in_child() {
     kernel_cache.lock.unlock();
 }
 
-constinit std::atomic<bool> has_exit_handler{false}, has_fork_handler{false};
+constinit AtomicFlag has_exit_handler{false}, has_fork_handler{false};
 
 }  // namespace
 
