@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "codegen/arm/register_divisions.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/passes/chained_loops.h"
 #include "codegen/llvm/passes/constant_divisors.h"
@@ -258,6 +259,9 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
         carry_whole_registers(*copy, target);
         align_spills(*copy, target);
         store_registers_in_order(*copy, target);
+    }
+    if (target.arch == Target::ARM) {
+        divide_by_registers(*copy);
     }
     drop_optimizer_features(*copy, target);
     access_lanes_without_branches(*copy, *machine);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/module.h"
+#include "ir/constants.h"
 #include "ir/language/fixed_point.h"
 #include "ir/language/math.h"
 #include "support/error.h"
@@ -79,6 +80,21 @@ TEST(Arm, HighHalvesOfDoubledProducts) {
     EXPECT_EQ(count(assembly(plain, shifted(Int(16, 8), false, 15)), "sqdmulh"), 1u);
     EXPECT_EQ(count(assembly(plain, shifted(Int(16, 8), true, 14)), "sqrdmulh"), 0u);
     EXPECT_EQ(count(assembly(plain, shifted(UInt(16, 8), true, 15)), "mulh"), 0u);
+}
+
+// LLVM would divide lane by lane what takes more than a register.
+TEST(Arm, QuotientsByConstantsAreProducts) {
+    const auto text = [](const Type &t, int by) {
+        return assembly(plain, load(t, "a") / make_const(t, by));
+    };
+    EXPECT_EQ(count(text(UInt(16, 16), 255), "umull"), 4u);
+    for (const std::string &quotients :
+         {text(UInt(16, 16), 255), text(UInt(16, 20), 641), text(UInt(8, 48), 7)}) {
+        EXPECT_EQ(count(quotients, "umov"), 0u) << quotients;
+    }
+    const std::string rests =
+        assembly(plain, load(UInt(16, 32), "a") % make_const(UInt(16, 32), 10));
+    EXPECT_EQ(count(rests, "umov"), 0u) << rests;
 }
 
 TEST(Arm, HalvesAreAddedWhereTheMachineDoesSo) {
