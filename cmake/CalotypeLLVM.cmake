@@ -38,7 +38,7 @@ if(CALOTYPE_LLVM_SHARED AND TARGET LLVM)
 else()
     llvm_map_components_to_libnames(calotype_llvm_libraries
         core support analysis passes bitreader bitwriter linker irreader objcopy orcjit
-        X86 AArch64 NVPTX)
+        X86 AArch64 RISCV NVPTX)
     target_link_libraries(calotype_llvm INTERFACE ${calotype_llvm_libraries})
     calotype_link_support_statically()
 endif()

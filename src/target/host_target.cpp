@@ -147,6 +147,8 @@ Target find_host_target() {
     add_arm_features(t);
 #endif
     return t;
+#elif defined(__riscv)
+    return Target(host_os(), Target::RISCV, bits);
 #else
     return Target(host_os(), Target::ArchUnknown, bits);
 #endif

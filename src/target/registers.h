@@ -17,5 +17,7 @@ Target with_all_features(const Target &target);
 /// widths, in; 0 where it has none. The first part of AVX-512 has no instructions for integers of 8
 /// and 16 bits.
 int vector_register_bits(const Target &target, bool is_float);
+/// What vectors are cut into: such a register or, where there is none, a general one.
+int widest_register_bits(const Target &target, bool is_float);
 
 }  // namespace calotype::internal

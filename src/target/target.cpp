@@ -137,6 +137,15 @@ struct About : Target {
     };
 };
 
+bool has_code(const Target &target) {
+#define MACHINE(Arch, width, function)                                                             \
+    if (target.arch == Target::Arch && target.bits == (width)) {                                   \
+        return true;                                                                               \
+    }
+#include "target/machines.def"
+    return false;
+}
+
 }  // namespace
 
 Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features,
@@ -284,6 +293,10 @@ int internal::vector_register_bits(const Target &target, bool is_float) {
     return 128;
 }
 
+int internal::widest_register_bits(const Target &target, bool is_float) {
+    return std::max(vector_register_bits(target, is_float), target.bits);
+}
+
 int Target::natural_lanes(int bits, bool is_float) const {
     user_assert(os != OSUnknown && arch != ArchUnknown && this->bits != 0)
         << "the natural vector size of target '" << to_string() << "' is not known";
@@ -376,7 +389,7 @@ std::string internal::word_for_cpp_alone(const Target &target) {
 }
 
 std::string Target::unsupported_part() const {
-    if ((arch != X86 && arch != ARM) || bits != 64) {
+    if (!has_code(*this)) {
         return arch_to_name(arch) + "-" + std::to_string(bits);
     }
     if (os != Linux && os != Android && os != NoOS) {

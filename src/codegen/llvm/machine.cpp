@@ -3,8 +3,10 @@
 
 #include "codegen/arm/machine.h"
 #include "codegen/llvm/intrinsics.h"
+#include "codegen/riscv/machine.h"
 #include "codegen/x86/machine.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -26,17 +28,17 @@ LlvmTarget Machine::llvm_target(const Target &target) const {
     internal_error << "code for " << target.to_string() << " is not set up by its target";
 }
 
-// A new architecture has a line here.
 const Machine &machine_for(const Target &target) {
-    if (target.arch == Target::X86 && target.bits == 64) {
-        return x86_machine();
-    }
-    if (target.arch == Target::ARM && target.bits == 64) {
-        return arm_machine();
-    }
+    std::vector<std::string> names;
+#define MACHINE(Arch, width, function)                                                             \
+    if (target.arch == Target::Arch && target.bits == (width)) {                                   \
+        return function();                                                                         \
+    }                                                                                              \
+    names.push_back(Target::arch_to_name(Target::Arch) + "-" + std::to_string(width));
+#include "target/machines.def"
     user_error << "no code can be generated for target "
-               << target.without_implied_features().to_string()
-               << ": the architecture must be x86-64 or arm-64";
+               << target.without_implied_features().to_string() << ": the architecture must be "
+               << join(names, " or ");
 }
 
 // Division goes by way of float32 even where the rest does not: it would not be rounded correctly.

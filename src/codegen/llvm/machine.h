@@ -27,6 +27,8 @@ struct LlvmTarget {
     unsigned loop_alignment = 0;  ///< in bytes; 0: as LLVM has it
     /// Passes of the back end that are left out, one a line.
     std::string needless_passes;
+    std::string abi = {};        ///< how C functions are called, where there are several ways
+    bool extends_words = false;  ///< 32 bits are passed in registers of 64 as if they had a sign
 };
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a
@@ -130,6 +132,10 @@ public:
     /// True if indices are best computed in 32 bits and widened last.
     virtual bool has_narrow_indices() const {
         return false;
+    }
+    /// True if a function may save all registers that it changes (preserve_all of LLVM).
+    virtual bool preserves_registers() const {
+        return true;
     }
 };
 

@@ -218,7 +218,7 @@ Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int strid
     int part = lanes;
     if (op->type.bits() == 8 && machine_.permutes_bytes_of_two(target())) {
         part = std::min(int(llvm::bit_floor(unsigned(span))),
-                        vector_register_bits(target(), true) / 8);
+                        widest_register_bits(target(), true) / 8);
     } else if (const int whole = 128 / op->type.bits(); lanes < whole) {
         // Of vectors shorter than a register, fewer loads, and shuffles of more.
         part = std::max(lanes, std::min(int(llvm::bit_floor(unsigned(span))), whole));
@@ -355,7 +355,7 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     const int lanes = op->type.lanes(),
               most = llvm::isPowerOf2_32(uint32_t(lanes))
                          ? lanes
-                         : std::max(2, vector_register_bits(target(), true) / op->type.bits());
+                         : std::max(2, widest_register_bits(target(), true) / op->type.bits());
     std::vector<Value *> parts;
     for (int begin = 0, n = 0; begin < lanes; begin += n) {
         n = lanes - begin <= most + 1 ? lanes - begin : most;  // none of one lane
@@ -371,7 +371,7 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
 // A dense load by registers. LLVM makes networks of shuffles for channels that are taken out of one
 // load of bytes; out of two registers a permutation takes each.
 Value *FunctionEmitter::load_registers(const Load *op, const Expr &base, int lanes) {
-    const int most = vector_register_bits(target(), true) / op->type.bits();
+    const int most = widest_register_bits(target(), true) / op->type.bits();
     std::vector<Value *> parts;
     for (int begin = 0; begin < lanes; begin += most) {
         parts.push_back(load_dense(op, base, begin, std::min(most, lanes - begin), nullptr));
@@ -463,7 +463,7 @@ void FunctionEmitter::store_around_cache(const std::string &buffer, Value *value
                                          llvm::Align align) {
     const auto bytes = uint64_t(module_.llvm().getDataLayout().getTypeStoreSize(value->getType()));
     const uint64_t wanted =
-        std::min(llvm::PowerOf2Ceil(bytes), uint64_t(vector_register_bits(target(), true)) / 8);
+        std::min(llvm::PowerOf2Ceil(bytes), uint64_t(widest_register_bits(target(), true)) / 8);
     if (align.value() >= wanted) {
         tag_access(b_.CreateAlignedStore(value, p, align), buffer, true);
         return;

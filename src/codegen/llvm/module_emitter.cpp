@@ -9,6 +9,7 @@
 
 #include "codegen/linkables/linkable.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/passes/signed_words.h"
 #include "codegen/llvm/target_machine.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
@@ -77,6 +78,9 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
     }
     link_external_code();
     drop_unused_bitcode({});
+    if (machine.llvm_target(target_).extends_words) {
+        pass_signed_words(*module_);
+    }
     std::string problem;
     llvm::raw_string_ostream stream(problem);
     internal_assert(!llvm::verifyModule(*module_, &stream)) << "invalid LLVM module: " << problem;

@@ -51,6 +51,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target) {
     options.UniqueSectionNames = true;
     options.UseInitArray = true;
     options.LoopAlignment = known.loop_alignment;
+    options.MCOptions.ABIName = known.abi;
     auto model = target.has_feature(Target::LLVMLargeCodeModel) ? llvm::CodeModel::Large
                                                                 : llvm::CodeModel::Small;
     return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(

@@ -119,7 +119,7 @@ Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
     }
     const int bits = int(parts[0]->getType()->getScalarSizeInBits());
     if (n == 3 && bits == 8 && machine_.permutes_bytes_of_two(target()) &&
-        3 * lanes * bits <= vector_register_bits(target(), true)) {
+        3 * lanes * bits <= widest_register_bits(target(), true)) {
         return interleave_three(*this, parts);
     }
     std::vector<int> indices;
@@ -147,7 +147,7 @@ std::vector<Value *> FunctionEmitter::interleave_pieces(const std::vector<Value 
                                odds = interleave_pieces(halves[1]);
     const int lanes = lanes_of(evens[0]->getType());
     const int bits = 2 * lanes * int(evens[0]->getType()->getScalarSizeInBits());
-    const bool whole = bits <= vector_register_bits(target(), true);
+    const bool whole = bits <= widest_register_bits(target(), true);
     std::vector<Value *> result;
     for (size_t i = 0; i < evens.size(); i++) {
         std::vector<int> indices;
@@ -349,7 +349,7 @@ Sources sources_of(const Shuffle *op) {
 Value *permute_by_registers(FunctionEmitter &f, Value *source, const std::vector<int> &lanes) {
     const int bits = int(source->getType()->getScalarSizeInBits()),
               total = lanes_of(source->getType());
-    const int size = vector_register_bits(f.target(), true) / bits;
+    const int size = widest_register_bits(f.target(), true) / bits;
     std::vector<std::vector<int>> pieces;
     std::vector<int> begins;
     for (size_t at = 0; at < lanes.size(); at += size_t(size)) {
@@ -438,7 +438,7 @@ Value *permute_and_choose(FunctionEmitter &f, const Sources &of) {
 }
 
 bool fits_a_register(const FunctionEmitter &f, const Type &t) {
-    return t.bits() * t.lanes() <= vector_register_bits(f.target(), true);
+    return t.bits() * t.lanes() <= widest_register_bits(f.target(), true);
 }
 
 /// Whether four parts and more are made of two sources, one of them taken apart by another step than a power of two,

@@ -340,7 +340,7 @@ TEST_F(Output, SeveralObjectsAsOne) {
 TEST(Targets, WhatCannotBeCompiledForIsSaid) {
     const LoweredModule module = module_with("twice", NameMangling::C);
     const std::pair<const char *, const char *> unknown[] = {
-        {"arm-32-linux", "the architecture must be x86-64 or arm-64"},
+        {"arm-32-linux", "the architecture must be x86-64 or arm-64 or riscv-64"},
         {"arm-64-osx", "the system must be linux, android or noos"},
         {"x86-64-windows", "the system must be linux, android or noos"},
         {"x86-64-osx", "the system must be linux, android or noos"},

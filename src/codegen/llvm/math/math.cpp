@@ -125,7 +125,9 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
         auto *type = llvm::FunctionType::get(
             float_type_, std::vector<llvm::Type *>(args.size(), float_type_), false);
         slow = f_.module().internal_function(symbol, type);
-        slow->setCallingConv(llvm::CallingConv::PreserveAll);
+        if (f_.machine().preserves_registers()) {
+            slow->setCallingConv(llvm::CallingConv::PreserveAll);
+        }
         slow->addFnAttr(llvm::Attribute::NoInline);
         slow->addFnAttr(llvm::Attribute::Cold);
         slow->setDoesNotAccessMemory();
