@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "codegen/arm/pairwise_sums.h"
 #include "codegen/arm/register_divisions.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/passes/chained_loops.h"
@@ -263,6 +264,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     }
     if (target.arch == Target::ARM) {
         divide_by_registers(*copy);
+        add_halves_in_pairs(*copy);
     }
     drop_optimizer_features(*copy, target);
     access_lanes_without_branches(*copy, *machine);

@@ -82,6 +82,23 @@ TEST(Arm, HighHalvesOfDoubledProducts) {
     EXPECT_EQ(count(assembly(plain, shifted(UInt(16, 8), true, 15)), "mulh"), 0u);
 }
 
+TEST(Arm, BytesAtEvenAndOddPlacesAreAddedInPairs) {
+    const auto lanes = [](const char *name, int from) {
+        const Expr all = load(UInt(8, 32), name);
+        std::vector<int> indices;
+        for (int i = 0; i < 16; i++) {
+            indices.push_back(2 * i + from);
+        }
+        return cast(UInt(16, 16), Shuffle::make({all}, indices));
+    };
+    const Expr sum = lanes("a", 0) + lanes("b", 0) + lanes("a", 1) + lanes("b", 1);
+    const std::string text = assembly(plain, cast(UInt(8, 16), (sum + 2) >> 2));
+    EXPECT_EQ(count(text, "uaddlp"), 2u) << text;
+    EXPECT_EQ(count(text, "uadalp"), 2u) << text;
+    EXPECT_EQ(count(text, "rshrn"), 2u) << text;
+    EXPECT_EQ(count(text, "\tadd\t"), 0u) << text;
+}
+
 // LLVM would divide lane by lane what takes more than a register.
 TEST(Arm, QuotientsByConstantsAreProducts) {
     const auto text = [](const Type &t, int by) {

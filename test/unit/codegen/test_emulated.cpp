@@ -54,25 +54,64 @@ Expr narrow(const Expr &e, const Type &t) {
 }
 
 const Case cases[] = {
-    {"quotients of bytes", UInt(8), [](Expr a, Expr b) { return a / 7 + b % 100; }},
+    {"quotients of bytes", UInt(8),
+     [](Expr a, Expr b) {
+         return a / 7 + b % 100;
+     }},
     {"quotients of products", UInt(8),
-     [](Expr a, Expr b) { return narrow((narrow(a, UInt(16)) * narrow(b, UInt(16)) + 127) / 255, UInt(8)); }},
-    {"quotients of words", UInt(16), [](Expr a, Expr b) { return a / 255 + b % 641; }},
-    {"signed quotients", Int(16), [](Expr a, Expr b) { return a / 100 - b % 9; }},
-    {"long quotients", UInt(32), [](Expr a, Expr b) { return a / 1000 + b % 77; }},
-    {"saturated sums", UInt(8), [](Expr a, Expr b) { return saturating_add(a, b); }},
-    {"saturated differences", Int(16), [](Expr a, Expr b) { return saturating_sub(a, b); }},
-    {"means", UInt(8), [](Expr a, Expr b) { return rounding_halving_add(a, b); }},
-    {"distances", Int(8), [](Expr a, Expr b) { return narrow(absd(a, b), Int(8)); }},
+     [](Expr a, Expr b) {
+         return narrow((narrow(a, UInt(16)) * narrow(b, UInt(16)) + 127) / 255, UInt(8));
+     }},
+    {"quotients of words", UInt(16),
+     [](Expr a, Expr b) {
+         return a / 255 + b % 641;
+     }},
+    {"signed quotients", Int(16),
+     [](Expr a, Expr b) {
+         return a / 100 - b % 9;
+     }},
+    {"long quotients", UInt(32),
+     [](Expr a, Expr b) {
+         return a / 1000 + b % 77;
+     }},
+    {"saturated sums", UInt(8),
+     [](Expr a, Expr b) {
+         return saturating_add(a, b);
+     }},
+    {"saturated differences", Int(16),
+     [](Expr a, Expr b) {
+         return saturating_sub(a, b);
+     }},
+    {"means", UInt(8),
+     [](Expr a, Expr b) {
+         return rounding_halving_add(a, b);
+     }},
+    {"distances", Int(8),
+     [](Expr a, Expr b) {
+         return narrow(absd(a, b), Int(8));
+     }},
     {"rounded products", Int(16),
-     [](Expr a, Expr b) { return rounding_mul_shift_right(a, b, 15); }},
-    {"narrowed", Int(16), [](Expr a, Expr b) { return narrow(saturating_cast(Int(8, a.type().lanes()), a + b), Int(16)); }},
-    {"choices", Int(32), [](Expr a, Expr b) { return select(a < b, a & b, a ^ b); }},
-    {"shifts", Int(32), [](Expr a, Expr b) { return (a >> (b & 31)) + (b << (a & 7)); }},
+     [](Expr a, Expr b) {
+         return rounding_mul_shift_right(a, b, 15);
+     }},
+    {"narrowed", Int(16),
+     [](Expr a, Expr b) {
+         return narrow(saturating_cast(Int(8, a.type().lanes()), a + b), Int(16));
+     }},
+    {"choices", Int(32),
+     [](Expr a, Expr b) {
+         return select(a < b, a & b, a ^ b);
+     }},
+    {"shifts", Int(32),
+     [](Expr a, Expr b) {
+         return (a >> (b & 31)) + (b << (a & 7));
+     }},
     // Floats do not become integers here, not even for a quotient by a variable: QEMU 7.2 stops at such instructions of
     // RISC-V for vectors.
     {"floats", Int(16),
-     [](Expr a, Expr b) { return max(narrow(a, Float(32)) * 0.25f - narrow(b, Float(32)), 1.5f); }},
+     [](Expr a, Expr b) {
+         return max(narrow(a, Float(32)) * 0.25f - narrow(b, Float(32)), 1.5f);
+     }},
 };
 
 /// A function of one register of each of its operands, out[i] = value(a, b).
@@ -117,8 +156,8 @@ std::string program_for(const std::vector<std::vector<uint8_t>> &expected) {
     for (size_t i = 0; i < expected.size(); i++) {
         const std::string n = std::to_string(i);
         text += array_of("expected" + n, expected[i]) + "int f" + n + "();\n";
-        calls += "memset(out, 0, sizeof out); if (f" + n + "(out, a, b) || memcmp(out, expected" + n +
-                 ", sizeof expected" + n + ")) return " + std::to_string(i + 1) + ";\n";
+        calls += "memset(out, 0, sizeof out); if (f" + n + "(out, a, b) || memcmp(out, expected" +
+                 n + ", sizeof expected" + n + ")) return " + std::to_string(i + 1) + ";\n";
     }
     return text + "int main() {\n" + calls + "return 0; }\n";
 }
@@ -140,7 +179,8 @@ TEST_P(EmulatedMachines, GiveTheValuesOfThisOne) {
     for (size_t i = 0; i < std::size(cases); i++) {
         const int bytes = body_of(cases[i]).as<For>()->body.as<Store>()->value.type().bytes();
         std::vector<uint8_t> out(size_t(lanes * registers * bytes));
-        auto *f = library->function<int(void *, const void *, const void *)>("f" + std::to_string(i));
+        auto *f =
+            library->function<int(void *, const void *, const void *)>("f" + std::to_string(i));
         ASSERT_EQ(f(out.data(), a.data(), b.data()), 0);
         expected.push_back(out);
     }
@@ -148,8 +188,8 @@ TEST_P(EmulatedMachines, GiveTheValuesOfThisOne) {
     const std::string in = folder.path() + "/";
     write_file_atomically(in + "f.o", CompiledModule(module, Target(machine.target)).object());
     write_file_atomically(in + "main.c", program_for(expected));
-    ASSERT_EQ(std::system((std::string(machine.compiler) + " -static -w -o " + in + "program " + in +
-                           "main.c " + in + "f.o -lm")
+    ASSERT_EQ(std::system((std::string(machine.compiler) + " -static -w -o " + in + "program " +
+                           in + "main.c " + in + "f.o -lm")
                               .c_str()),
               0);
     const int status = std::system((emulator + " " + in + "program").c_str());
@@ -160,7 +200,8 @@ TEST_P(EmulatedMachines, GiveTheValuesOfThisOne) {
 
 const Emulated machines[] = {
     {"arm-64-linux", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max"},
-    {"arm-64-linux-armv84a-arm_dot_prod-arm_fp16", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max"},
+    {"arm-64-linux-armv84a-arm_dot_prod-arm_fp16", "aarch64-linux-gnu-gcc",
+     "qemu-aarch64 -cpu max"},
     {"riscv-64-linux", "riscv64-linux-gnu-gcc", "qemu-riscv64"},
     {"riscv-64-linux-rvv-vector_bits_128", "riscv64-linux-gnu-gcc",
      "qemu-riscv64 -cpu rv64,v=true,vlen=128"},
@@ -168,9 +209,8 @@ const Emulated machines[] = {
      "qemu-riscv64 -cpu rv64,v=true,vlen=256"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, EmulatedMachines, testing::ValuesIn(machines), [](const auto &info) {
-    return replace_all(info.param.target, "-", "_");
-});
+INSTANTIATE_TEST_SUITE_P(Each, EmulatedMachines, testing::ValuesIn(machines),
+                         [](const auto &info) { return replace_all(info.param.target, "-", "_"); });
 
 }  // namespace
 }  // namespace calotype::internal
