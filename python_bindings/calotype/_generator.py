@@ -17,6 +17,7 @@
 
 import contextvars
 import enum
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -47,11 +48,47 @@ _PYTHON_TYPES: dict[Any, Any] = {bool: _core.Bool(), int: _core.Int(32), float: 
 _OPEN = -1
 
 
-def _types(given: Any) -> list[_core.Type] | None:
+def _type(given: Any) -> _core.Type:
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return _PYTHON_TYPES[given]
+    if isinstance(given, str):
+        raise CallError(f"{given!r} is the name of a type, must be the Type: Type({given!r})")
+    try:
+        return _core.Type(given)
+    except TypeError:
+        raise CallError(f"{_described(given)} is no type") from None
+
+
+def _types(of: "_Member", given: Any) -> list[_core.Type] | None:
     if given is None:
         return None
-    listed = given if isinstance(given, (list, tuple)) else [given]
-    return [_PYTHON_TYPES.get(t, t) if isinstance(t, type) else t for t in listed]
+    try:
+        return [_type(t) for t in (given if isinstance(given, (list, tuple)) else [given])]
+    except Error as e:
+        raise CallError(f"{type(of).__name__}: {e}") from None
+
+
+def _dimensions(of: "_Member", given: Any) -> int:
+    if given is None:
+        return _OPEN
+    try:
+        dimensions = operator.index(given)
+    except TypeError:
+        dimensions = -1
+    if dimensions < 0:
+        raise CallError(
+            f"{type(of).__name__}: dimensions is {_described(given)}, must be an int from 0, or None"
+        )
+    return dimensions
+
+
+def _text(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _described(value: Any) -> str:
+    return f"{_text(value)} ({type(value).__name__})"
 
 
 def _plain(value: Any) -> Any:
@@ -108,8 +145,8 @@ class GeneratorParam(_Member):
 
 class _Buffer(_Member):
     def _set(self, types: Any, dimensions: int | None) -> None:
-        self._types = _types(types)
-        self._dimensions = _OPEN if dimensions is None else dimensions
+        self._types = _types(self, types)
+        self._dimensions = _dimensions(self, dimensions)
 
 
 class InputBuffer(_Buffer):
@@ -138,7 +175,7 @@ class InputScalar(_Member):
     _dimensions = 0
 
     def __init__(self, type: Any):
-        self._types = _types(type)
+        self._types = _types(self, type)
 
 
 class OutputScalar(_Member):
@@ -148,7 +185,7 @@ class OutputScalar(_Member):
     _dimensions = 0
 
     def __init__(self, types: Any):
-        self._types = _types(types)
+        self._types = _types(self, types)
 
 
 class GeneratorContext:
@@ -205,6 +242,11 @@ class Generator:
 
     _core: Any
     _given: dict[str, Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("configure", "generate"):
+            _check_method(cls, name)
 
     def __init__(self, generator_params: dict[str, Any] | None = None):
         cls = type(self)
@@ -350,16 +392,41 @@ class Generator:
         return _outputs(core, values)
 
 
+def _check_method(cls: type, name: str) -> None:
+    """What is called for what it does to self: one that would do nothing, or not to self, is a mistake."""
+    import inspect
+
+    found, method = inspect.getattr_static(cls, name), getattr(cls, name)
+    wrong = ""
+    if isinstance(found, (staticmethod, classmethod)):
+        wrong = f"is a {type(found).__name__}"
+    elif not callable(method):
+        wrong = f"is {_described(method)}"
+    elif inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+        wrong = "is a function with async, which nothing awaits"
+    elif inspect.isgeneratorfunction(method):
+        wrong = "is a function with yield, whose body nothing runs"
+    if wrong:
+        raise CompileError(f"{name} of generator '{cls.__name__}' {wrong}; it must be a method of an instance")
+
+
 def _arg_info(name: str, kind: str, types: list[_core.Type] | None, dimensions: int) -> ArgInfo:
     direction = ArgInfoDirection.Output if kind.startswith("output") else ArgInfoDirection.Input
     of_kind = ArgInfoKind.Buffer if kind.endswith("buffer") else ArgInfoKind.Scalar
     return ArgInfo(name, direction, of_kind, types or [], dimensions)
 
 
-def _set_params(core: Any, params: Any) -> None:
+def _checked_params(params: Any) -> dict[str, Any]:
     if not isinstance(params, dict):
         raise CompileError(f"generator_params must be a dict, is {params!r}")
-    for name, value in params.items():
+    for name in params:
+        if not isinstance(name, str):
+            raise CompileError(f"a name in generator_params is {_described(name)}, must be a str")
+    return params
+
+
+def _set_params(core: Any, params: Any) -> None:
+    for name, value in _checked_params(params).items():
         level = isinstance(value, _core.LoopLevel) and isinstance(core, _core._RegisteredGenerator)
         core.set_param(name, value if level else _param_text(name, value))
 
@@ -426,9 +493,9 @@ def _wrong_input(core: Any, name: str, value: Any, reason: str = "") -> CompileE
     wanted = "an ImageParam or Buffer argument, an array or a Func"
     if core.is_scalar(name):
         wanted = "a Param (or scalar literal) argument when using call, or an Expr"
-    text = " ".join(repr(value).split())
-    text = text if len(text) <= 80 else f"{text[:77]}..."
-    return CompileError(f"Input {name} requires {wanted}: generator '{core.name()}' is given {text}{reason}")
+    return CompileError(
+        f"Input {name} requires {wanted}: generator '{core.name()}' is given {_text(value)}{reason}"
+    )
 
 
 def _outputs(core: Any, inputs: list[Any]) -> Any:
@@ -564,7 +631,8 @@ def create_callable_from_generator(
     if name is None:
         raise TypeError("create_callable_from_generator() misses the name of a generator")
     context = context or (target if isinstance(target, GeneratorContext) else GeneratorContext(target))
-    params = {k: _param_text(k, v) for k, v in (generator_params or {}).items()}
+    given = {} if generator_params is None else _checked_params(generator_params)
+    params = {k: _param_text(k, v) for k, v in given.items()}
     return _core._create_callable_from_generator(
         context.target(), context.autoscheduler_params(), name, params
     )

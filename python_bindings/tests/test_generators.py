@@ -4,6 +4,7 @@
 import array
 import dataclasses
 import enum
+import functools
 import os
 import subprocess
 import sys
@@ -277,6 +278,73 @@ def test_classes_that_can_be_no_generators():
         none(3)
     with pytest.raises(ct.CompileError, match="before a class"):
         ct.generator(name="function")(lambda: 3)
+
+
+@pytest.mark.parametrize(
+    "member, text",
+    [
+        (lambda: ct.InputScalar(str), r"^InputScalar: <class 'str'> \(type\) is no type$"),
+        (lambda: ct.InputBuffer("uint8", 1), r"^InputBuffer: 'uint8' is the name of a type, must be the Type"),
+        (lambda: ct.OutputBuffer([ct.Int(8), 3], 1), r"^OutputBuffer: 3 \(int\) is no type$"),
+        (lambda: ct.OutputScalar(complex), r"^OutputScalar: <class 'complex'> \(type\) is no type$"),
+        (lambda: ct.OutputBuffer(int, "1"), r"^OutputBuffer: dimensions is '1' \(str\), must be an int from 0, or"),
+        (lambda: ct.InputBuffer(int, -1), r"^InputBuffer: dimensions is -1 \(int\), must be an int from 0, or None$"),
+        (lambda: ct.InputBuffer(int, 1.0), r"^InputBuffer: dimensions is 1.0 \(float\), must be"),
+    ],
+)
+def test_members_that_there_are_not(member, text):
+    with pytest.raises(ct.CallError, match=text):
+        member()
+
+
+async def a_coroutine(self):
+    pass
+
+
+async def two_of_them(self):
+    yield
+
+
+@pytest.mark.parametrize(
+    "method, text",
+    [
+        (3, r"is 3 \(int\)"),
+        (staticmethod(lambda: None), "is a staticmethod"),
+        (classmethod(lambda cls: None), "is a classmethod"),
+        (a_coroutine, "is a function with async, which nothing awaits"),
+        (two_of_them, "is a function with async, which nothing awaits"),
+        (lambda self: (yield), "is a function with yield, whose body nothing runs"),
+    ],
+)
+@pytest.mark.parametrize("name", ["configure", "generate"])
+def test_methods_that_would_define_nothing(method, text, name):
+    says = f"^{name} of generator 'Odd' {text}; it must be a method of an instance$"
+    with pytest.raises(ct.CompileError, match=says):
+        ct.generator(type("Odd", (), {name: method}))
+    with pytest.raises(ct.CompileError, match=says):
+        type("Odd", (ct.Generator,), {name: method})
+
+
+def test_methods_that_are_made_of_others():
+    def define(self, value):
+        self.out[x] = value
+
+    @ct.generator(name="of_another")
+    class OfAnother:
+        out = ct.OutputBuffer(int, 1)
+        generate = functools.partialmethod(define, 7)
+
+    assert OfAnother.call().realize([3]).all_equal(7)
+
+
+def test_names_of_parameters_are_texts():
+    says = r"a name in generator_params is 1 \(int\), must be a str"
+    with pytest.raises(ct.CompileError, match=says):
+        Brighten({1: 2})
+    with pytest.raises(ct.CompileError, match=says):
+        ct.create_callable_from_generator(ct.Target("host"), "brighten", {1: 2})
+    with pytest.raises(ct.CompileError, match="generator_params must be a dict"):
+        ct.create_callable_from_generator(ct.Target("host"), "brighten", [("offset", 2)])
 
 
 def test_two_generators_of_one_name():
