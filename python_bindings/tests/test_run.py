@@ -173,6 +173,20 @@ def test_float16_params_round_as_numpy_does():
     assert p.get() != p.get()
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("t", [ct.Float(16), ct.Float(32), ct.Float(64), ct.Int(32)])
+def test_complex_numbers_of_numpy_are_no_numbers_here(t, dtype):
+    np = pytest.importorskip("numpy")
+    p, out = ct.Param(t, "p"), ct.Buffer(t, [2])
+    f = ct.Func("f")
+    f[x] = p
+    call = f.compile_to_callable([p])
+    for value in (np.dtype(dtype).type(2 + 3j), np.array(2 + 3j, dtype)):
+        for use in (p.set, out.fill, lambda v: out.__setitem__(0, v), lambda v: call(v, out)):
+            with pytest.raises(ct.ArgumentError, match=rf"is .*complex|is array.*, must be a number \({t}\)"):
+                use(value)
+
+
 def test_ranges_of_params():
     p = ct.Param(ct.Int(32), "p", 3, 0, 10)
     f = ct.Func()

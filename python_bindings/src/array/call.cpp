@@ -110,7 +110,22 @@ uint64_t bfloat_bits(double value) {
     return std::isnan(value) ? 0x7fc0 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 
+// numpy's complex numbers have a __float__, which drops the imaginary part.
+bool is_complex(PyObject *value) {
+    if (PyFloat_CheckExact(value) || PyLong_Check(value)) {
+        return false;
+    }
+    const Ref dtype(attribute_of(value, "dtype"));
+    const Ref name(dtype ? PyObject_Str(dtype.get()) : nullptr);
+    const bool is_it = name && utf8(name.get()).find("complex") != std::string::npos;
+    forget_python_error();
+    return is_it;
+}
+
 uint64_t float_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
+    if (is_complex(value)) {
+        is_no_number(value, type, what);
+    }
     const double d = PyFloat_AsDouble(value);
     if (d == -1.0 && PyErr_Occurred()) {
         if (PyLong_Check(value) && PyErr_ExceptionMatches(PyExc_OverflowError)) {
