@@ -316,3 +316,37 @@ def test_a_func_of_a_value():
         ct.Func(x)
     with pytest.raises(TypeError):
         ct.Func(None)
+
+
+def test_texts_are_no_elements_of_a_tuple():
+    for values in (["a", 1], (1, "a"), ("a",)):
+        f = ct.Func("f")
+        with pytest.raises(ct.CallError, match="^'a' .str. is no expression"):
+            f[x] = values
+        assert not f.defined()
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        ([3, 2.5], "^size 1 of a realization is 2.5 .float., must be an int$"),
+        ([3, None], "^size 1 of a realization is None .NoneType., must be an int$"),
+        ([3, ct.Buffer(int, [3])], "^size 1 of a realization is <.*Buffer.*> .Buffer., must be an int$"),
+        ([ct.Buffer(int, [3]), 3], "^output 1 of a realization is 3 .int., must be a Buffer or an array$"),
+        ([2.5, 3], "^2.5 .float. is no size, which is an int, and no Buffer$"),
+    ],
+)
+def test_what_is_wrong_in_a_list_of_sizes_is_said(given, text):
+    f = ct.Func("f")
+    f[x, y] = x
+    with pytest.raises(ct.CallError, match=text):
+        f.realize(given)
+
+
+def test_what_stands_where_a_list_is_wanted_is_said():
+    f = ct.Func("f")
+    f[x] = x
+    with pytest.raises(ct.CallError, match="<.*Func 'f.*> .Func. is no list of pairs of min and extent"):
+        ct.RDom(f)
+    with pytest.raises(TypeError, match="Type int32> .Type. is no array: beside a type .* a list of sizes"):
+        ct.Buffer(ct.Int(32), "ab")

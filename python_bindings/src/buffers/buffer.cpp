@@ -140,8 +140,10 @@ void bind_constructors(PythonClass<Buffer<>> &c) {
             "__init__",
             [](Buffer<> *b, nb::object array, const std::string &name, bool reverse_axes) {
                 if (!is_array_like(array.ptr())) {
-                    throw nb::type_error(
-                        (describe(array) + " is no array" + array_advice(array.ptr())).c_str());
+                    const std::string advice = nb::isinstance<Type>(array)
+                                                   ? ": beside a type there must be a list of sizes"
+                                                   : array_advice(array.ptr());
+                    throw nb::type_error((describe(array) + " is no array" + advice).c_str());
                 }
                 new (b) Buffer<>(buffer_of_array(array, name, reverse_axes));
             },

@@ -191,13 +191,17 @@ Expr checked_float32(double value) {
     return Expr(rounded);
 }
 
-std::vector<Expr> to_exprs(nb::handle sequence) {
+static std::vector<Expr> exprs_of(nb::handle sequence, bool text) {
     std::vector<Expr> result;
     for (nb::handle h : nb::iter(sequence)) {
-        call_assert(is_expr_like(h, true)) << describe(h) << " is no expression";
+        call_assert(is_expr_like(h, text)) << describe(h) << " is no expression";
         result.push_back(to_expr(h));
     }
     return result;
+}
+
+std::vector<Expr> to_exprs(nb::handle sequence) {
+    return exprs_of(sequence, true);
 }
 
 bool is_tuple_like(nb::handle h) {
@@ -206,7 +210,8 @@ bool is_tuple_like(nb::handle h) {
 }
 
 Tuple to_tuple(nb::handle h) {
-    return nb::isinstance<FuncRef>(h) ? Tuple(nb::cast<const FuncRef &>(h)) : Tuple(to_exprs(h));
+    return nb::isinstance<FuncRef>(h) ? Tuple(nb::cast<const FuncRef &>(h))
+                                      : Tuple(exprs_of(h, false));
 }
 
 std::vector<Expr> to_values(nb::handle h) {
@@ -280,6 +285,7 @@ Range to_range(nb::handle h) {
 }
 
 Region to_region(nb::handle h) {
+    call_assert(!nb::inst_check(h)) << describe(h) << " is no list of pairs of min and extent";
     Region region;
     for (nb::handle item : nb::iter(h)) {
         region.push_back(to_range(item));

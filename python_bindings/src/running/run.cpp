@@ -12,6 +12,26 @@ namespace calotype::python {
 
 namespace {
 
+bool is_size(nb::handle h) {
+    return are_sizes(nb::make_tuple(h));
+}
+
+// Not all are sizes, or else the list were one: it is wrong as that if it begins with a size.
+void check_items(nb::handle list) {
+    const bool of_sizes = nb::len(list) > 0 && is_size(list[0]);
+    size_t i = 0;
+    for (nb::handle item : nb::iter(list)) {
+        call_assert(!of_sizes || is_size(item))
+            << "size " << i << " of a realization is " << describe(item) << ", must be an int";
+        call_assert(of_sizes || i > 0 || is_buffer_like(item))
+            << describe(item) << " is no size, which is an int, and no Buffer";
+        call_assert(of_sizes || is_buffer_like(item))
+            << "output " << i << " of a realization is " << describe(item)
+            << ", must be a Buffer or an array";
+        i++;
+    }
+}
+
 // What is filled: buffers, and which of them are views of arrays.
 struct Outputs {
     std::vector<Buffer<>> buffers;
@@ -27,9 +47,8 @@ struct Outputs {
         call_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
             << describe(h) << " is no list of sizes, no Buffer, and no tuple of Buffers";
         reserve(nb::len(h));
+        check_items(h);
         for (nb::handle item : nb::iter(h)) {
-            call_assert(is_buffer_like(item))
-                << describe(item) << " is no size, which is an int, and no Buffer";
             add(item);
         }
     }
