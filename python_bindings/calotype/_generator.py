@@ -193,7 +193,13 @@ class GeneratorContext:
 
     def __init__(self, target: Any, autoscheduler_params: _core.AutoschedulerParams | None = None):
         self._target = target if isinstance(target, _core.Target) else _core.Target(target)
-        self._autoscheduler = autoscheduler_params or _core.AutoschedulerParams()
+        if autoscheduler_params is None:
+            autoscheduler_params = _core.AutoschedulerParams()
+        if not isinstance(autoscheduler_params, _core.AutoschedulerParams):
+            raise CallError(
+                f"autoscheduler_params is {_described(autoscheduler_params)}, must be AutoschedulerParams"
+            )
+        self._autoscheduler = autoscheduler_params
 
     def target(self) -> _core.Target:
         """What generators are made for."""
@@ -321,6 +327,7 @@ class Generator:
         self._add_member(name, io)
 
     def _add_member(self, name: str, member: _Member) -> None:
+        _check_name(f"an input or output that generator '{self._core.name()}' adds", name)
         added = self.__dict__.setdefault("_added", {})
         if name in added or hasattr(type(self), name):
             raise CompileError(f"generator '{self._core.name()}' has two members '{name}'")
@@ -505,10 +512,16 @@ def _outputs(core: Any, inputs: list[Any]) -> Any:
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
+def _check_name(of: str, name: Any) -> None:
+    if not isinstance(name, str):
+        raise CallError(f"the name of {of} is {_described(name)}, must be a str")
+
+
 class RegisteredGenerator:
     """A generator that a loaded library has registered, as those written in C++; see find_generator."""
 
     def __init__(self, name: str):
+        _check_name("a generator", name)
         self.name = name
         self._make(None)
 
@@ -609,6 +622,8 @@ def alias(**names: dict[str, Any]) -> Callable:
     """Further names for a generator, each with values for some of its parameters."""
 
     def decorate(cls: type) -> type:
+        if not (isinstance(cls, type) and issubclass(cls, Generator)):
+            raise CompileError(f"alias of {_described(cls)}, which is no generator: @alias stands before @generator")
         for name, params in names.items():
             if not isinstance(params, dict):
                 raise CompileError(f"alias '{name}' has {params!r}, must have a dict of parameters")
@@ -630,6 +645,7 @@ def create_callable_from_generator(
         raise TypeError("create_callable_from_generator() takes a target or a context, and one of them")
     if name is None:
         raise TypeError("create_callable_from_generator() misses the name of a generator")
+    _check_name("a generator", name)
     context = context or (target if isinstance(target, GeneratorContext) else GeneratorContext(target))
     given = {} if generator_params is None else _checked_params(generator_params)
     params = {k: _param_text(k, v) for k, v in given.items()}
@@ -667,8 +683,11 @@ def _write_depfile(output: str) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """The command line of generators, as of those in C++. Does not come back."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not isinstance(arguments, (list, tuple)) or not all(isinstance(a, str) for a in arguments):
+        raise CallError(f"argv is {_described(arguments)}, must be a list of str")
     sys.stdout.flush()
-    status = _core._generator_main(sys.argv[1:] if argv is None else argv)
+    status = _core._generator_main(arguments)
     if status == 0 and "CT_DEPFILE_OF" in os.environ:
         _write_depfile(os.environ["CT_DEPFILE_OF"])
     sys.exit(status)

@@ -6,6 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable
 
 from . import _core
+from ._errors import CallError
 from ._typing import Any
 
 __all__ = ["CompileStep", "progress"]
@@ -53,16 +54,24 @@ class progress:
     """
 
     def __init__(self, function: Callable[[CompileStep], Any] | None = None) -> None:
+        if function is not None and not callable(function):
+            raise CallError(f"progress is told to {function!r}, must be a function of a CompileStep")
         self._line = 0
         self._function = function or self._show
-        self._told = _core._Progress(lambda *step: self._function(CompileStep(*step)))
+        # While it is entered: what C++ has of Python is not seen by the garbage collector.
+        self._told: Any = None
 
     def __enter__(self) -> "progress":
-        self._told.enter()
+        told = self._told or _core._Progress(lambda *step: self._function(CompileStep(*step)))
+        told.enter()
+        self._told = told
         return self
 
     def __exit__(self, *_: Any) -> None:
+        if self._told is None:
+            raise CallError("progress is left that was not entered")
         raised: Any = self._told.exit()
+        self._told = None
         self._clear("")
         if raised is not None:
             raise raised

@@ -347,6 +347,35 @@ def test_names_of_parameters_are_texts():
         ct.create_callable_from_generator(ct.Target("host"), "brighten", [("offset", 2)])
 
 
+@pytest.mark.parametrize(
+    "use, text",
+    [
+        (lambda: ct.find_generator(3), r"the name of a generator is 3 \(int\), must be a str"),
+        (
+            lambda: ct.create_callable_from_generator(ct.Target("host"), 3),
+            r"the name of a generator is 3 \(int\), must be a str",
+        ),
+        (
+            lambda: Brighten().add_input(3, ct.InputScalar(int)),
+            r"the name of an input or output that generator 'brighten' adds is 3 \(int\), must be a str",
+        ),
+        (
+            lambda: ct.GeneratorContext("host", "Mullapudi2016"),
+            r"autoscheduler_params is 'Mullapudi2016' \(str\), must be AutoschedulerParams",
+        ),
+        (lambda: ct.main("-g"), r"argv is '-g' \(str\), must be a list of str"),
+        (lambda: ct.main(["-g", 3]), r"argv is \['-g', 3\] \(list\), must be a list of str"),
+        (
+            lambda: ct.alias(other_int={"offset": 3})(int),
+            r"alias of <class 'int'> \(type\), which is no generator: @alias stands before @generator",
+        ),
+    ],
+)
+def test_what_functions_of_generators_cannot_take(use, text):
+    with pytest.raises(ct.CompileError, match=f"^{text}$"):
+        use()
+
+
 def test_two_generators_of_one_name():
     with pytest.raises(ct.CompileError, match="two generators are registered as 'brighten'"):
 

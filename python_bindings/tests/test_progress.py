@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Who wants to know how far a compilation is."""
 
+import gc
 import io
 import re
 import sys
 import threading
+import weakref
 
 import calotype as ct
 import pytest
@@ -89,6 +91,31 @@ def test_without_a_function_a_notebook_shows_it(monkeypatch):
         ramp("in_a_notebook", 2009).realize([2, 2])
     assert re.search(r"\rin_a_notebook\S*: host code", stream.getvalue())
     assert stream.getvalue().endswith("\r")
+
+
+def test_what_is_told_is_freed():
+    class Teller:
+        def __init__(self, own):
+            self.progress = ct.progress(self.step) if own else ct.progress()
+            with self.progress:
+                ramp("freed", 2010).compile_jit()
+
+        def step(self, step):
+            pass
+
+    for own in (True, False):
+        tellers = [Teller(own)]
+        freed = [weakref.ref(tellers[0]), weakref.ref(tellers[0].progress)]
+        tellers.clear()
+        gc.collect()
+        assert [r() for r in freed] == [None, None]
+
+
+def test_what_cannot_be_told():
+    with pytest.raises(ct.CallError, match="progress is told to 3, must be a function of a CompileStep"):
+        ct.progress(3)
+    with pytest.raises(ct.CallError, match="progress is left that was not entered"):
+        ct.progress().__exit__(None, None, None)
 
 
 def test_it_can_be_entered_again_but_not_twice():
