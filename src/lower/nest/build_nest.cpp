@@ -194,10 +194,7 @@ private:
 
     static bool has_serial_loops(const Function &f) {
         for (int i = 0; i < f.stages(); i++) {
-            const auto &dims = f.stage(i)->schedule.dims;
-            const bool on_gpu = std::any_of(dims.begin(), dims.end(),
-                                            [](const Dim &dim) { return is_gpu(dim.for_type); });
-            if (on_gpu || !f.stage(i)->specializations.empty()) {
+            if (has_gpu_loops(f.stage(i)->schedule) || !f.stage(i)->specializations.empty()) {
                 return false;
             }
         }

@@ -314,9 +314,7 @@ private:
     /// A region that a condition leaves less than nothing of has such; of an output none has. Within kernels extents
     /// that are constants have to be seen to be.
     bool extents_may_be_negative() const {
-        return !ctx_.is_output(f_.name()) &&
-               std::none_of(schedule_.dims.begin(), schedule_.dims.end(),
-                            [](const Dim &d) { return is_gpu(d.for_type); });
+        return !ctx_.is_output(f_.name()) && !has_gpu_loops(schedule_);
     }
 
     void apply_splits() {
@@ -649,6 +647,11 @@ Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx) {
     const Definition &def = is_extern ? *f->extern_schedule : *f.stage(stage);
     const Stmt s = make_definition(f, stage, def, ctx);
     return streams_stores(def) ? Block::make(s, stream_store_fence()) : s;
+}
+
+bool has_gpu_loops(const StageSchedule &schedule) {
+    return std::any_of(schedule.dims.begin(), schedule.dims.end(),
+                       [](const Dim &dim) { return is_gpu(dim.for_type); });
 }
 
 std::optional<StageKey> fused_with(const Definition &def) {

@@ -20,6 +20,9 @@ namespace calotype::internal {
 /// its loops to ctx.loops.
 Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx);
 
+/// Whether a stage with that schedule has loops of a GPU.
+bool has_gpu_loops(const StageSchedule &schedule);
+
 /// The stage that this one shares its outer loops with (compute_with), if any.
 std::optional<StageKey> fused_with(const Definition &def);
 

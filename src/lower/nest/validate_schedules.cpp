@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "lower/nest/stage_loops.h"
 #include "pipeline/level_text.h"
 #include "support/error.h"
 
@@ -51,10 +52,8 @@ bool is_on_device(const Function &f) {
         return f->extern_device_api != DeviceAPI::Host;
     }
     for (int i = 0; i < f.stages(); i++) {
-        for (const Dim &dim : f.stage(i)->schedule.dims) {
-            if (is_gpu(dim.for_type)) {
-                return true;
-            }
+        if (has_gpu_loops(f.stage(i)->schedule)) {
+            return true;
         }
     }
     return false;
