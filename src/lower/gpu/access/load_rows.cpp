@@ -4,25 +4,20 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arith/bounds/ends.h"
-#include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
-#include "ir/equality.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
-#include "lower/effects.h"
-#include "lower/gpu/access/kernel_mutator.h"
-#include "lower/gpu/access/wide_access.h"
+#include "ir/with.h"
+#include "lower/gpu/access/element_rows.h"
 #include "lower/gpu/uniform.h"
-#include "lower/let_scope.h"
-#include "lower/sure_loads.h"
 
 namespace calotype::internal {
 
@@ -34,19 +29,6 @@ constexpr int most_nodes = 768, most_wide_nodes = 192;
 /// How far apart the elements of one iteration may lie from those of the next.
 constexpr int64_t most_step = 64;
 
-/// Statements that each iteration comes to, without effects but their stores.
-bool is_straight(const Stmt &s) {
-    if (const Block *block = s.as<Block>()) {
-        return is_straight(block->first) && is_straight(block->rest);
-    }
-    if (const LetStmt *let = s.as<LetStmt>()) {
-        return !has_effects(let->value) && is_straight(let->body);
-    }
-    const Store *store = s.as<Store>();
-    return store && !has_effects(store->value) && !has_effects(store->index) &&
-           is_const_one(store->predicate);
-}
-
 int nodes_of(const Stmt &s) {
     int nodes = 0;
     for_each<Store>(s, [&](const Store *op) {
@@ -55,63 +37,6 @@ int nodes_of(const Stmt &s) {
     for_each<LetStmt>(s,
                       [&](const LetStmt *op) { nodes += ends::tree_size(op->value, most_nodes); });
     return nodes;
-}
-
-/// A load of a single element.
-struct Element {
-    const Load *load;
-    /// In terms of what is outside of the statement, and of the variable of the loop around.
-    Expr index;
-
-    int most_lanes() const {
-        return max_access_bytes / load->type.bytes();
-    }
-};
-
-/// Elements of one buffer at constant distances. Those of the next iteration lie `step` further, beyond all of these.
-struct Row {
-    std::vector<Element> elements;
-    std::vector<int64_t> places;  ///< of each: how far it lies behind the first
-    int64_t step = 1;
-
-    const Element &first() const {
-        return elements.front();
-    }
-    /// Whether the elements of one iteration and of the next follow one another.
-    bool is_dense() const {
-        return std::set<int64_t>(places.begin(), places.end()).size() == size_t(step);
-    }
-    /// The elements of one access if so many iterations are done at once.
-    int lanes(int at_once) const {
-        int lanes = first().most_lanes();
-        while (step * at_once % lanes != 0) {
-            lanes /= 2;
-        }
-        return lanes;
-    }
-};
-
-/// What indices of a buffer are a constant apart from.
-using Base = std::pair<std::string, std::vector<LinearForm::Term>>;
-
-bool comes_before(const LinearForm::Term &a, const LinearForm::Term &b) {
-    const ExprDeepLess less;
-    return less(a.value, b.value) || (!less(b.value, a.value) && a.coefficient < b.coefficient);
-}
-
-struct BaseLess {
-    bool operator()(const Base &a, const Base &b) const {
-        return a.first != b.first
-                   ? a.first < b.first
-                   : std::lexicographical_compare(a.second.begin(), a.second.end(),
-                                                  b.second.begin(), b.second.end(), comes_before);
-    }
-};
-
-LinearForm sorted(LinearForm form) {
-    form.drop_zeros();
-    std::sort(form.terms.begin(), form.terms.end(), comes_before);
-    return form;
 }
 
 /// Vectors by names that stand for them.
@@ -138,47 +63,39 @@ private:
     }
 };
 
-class RowLoader : public KernelMutator {
+class RowLoader : public StmtMutator {
 public:
     RowLoader(const Polynomials &known, LowerContext &ctx) : ctx_(ctx), known_(known) {
     }
 
+    using StmtMutator::mutate;
+    Stmt mutate(const Stmt &s) override {
+        return is_straight(s) ? side_by_side(s) : StmtMutator::mutate(s);
+    }
+
 private:
-    using KernelMutator::visit;
+    using StmtMutator::visit;
 
     Stmt visit(const For *op) override {
-        const ScopedBinding<> own(in_kernel_ || is_gpu(op->for_type), differ_, op->name);
-        const Stmt s = in_kernel_ && op->for_type == ForType::Serial ? by_rows(op) : Stmt();
-        return s.defined() ? s : KernelMutator::visit(op);
+        const ScopedBinding<> own(differ_, op->name);
+        const Stmt s = op->for_type == ForType::Serial ? by_rows(op) : Stmt();
+        return s.defined() ? s : StmtMutator::visit(op);
     }
 
     Stmt visit(const Allocate *op) override {
-        const ScopedBinding<> own(in_kernel_, own_storage_, op->name);
-        return KernelMutator::visit(op);
+        const ScopedBinding<> own(own_storage_, op->name);
+        return StmtMutator::visit(op);
     }
 
     Stmt visit(const LetStmt *op) override {
-        if (!in_kernel_) {
-            return Mutator::visit(op);
-        }
-        return straight_or(op, [&]() -> Stmt {
-            const NamedPolynomial known(known_, op->name, op->value, false);
-            const ScopedBinding<> own(differ_, op->name);
-            return Mutator::visit(op);
-        });
+        const NamedPolynomial known(known_, op->name, op->value, false);
+        const ScopedBinding<> own(differ_, op->name);
+        return StmtMutator::visit(op);
     }
 
-    Stmt visit(const Block *op) override {
-        return straight_or(op, [&] { return KernelMutator::visit(op); });
-    }
-
-    Stmt visit(const Store *op) override {
-        return straight_or(op, [&] { return KernelMutator::visit(op); });
-    }
-
-    template<typename Visit>
-    Stmt straight_or(const Stmt &s, const Visit &visit) {
-        return in_kernel_ && is_straight(s) ? side_by_side(s) : visit();
+    /// They are known by their form.
+    Stmt visit(const Atomic *op) override {
+        return op;
     }
 
     /// Undefined if it reads no rows.
@@ -186,7 +103,7 @@ private:
         if (!is_straight(loop->body)) {
             return Stmt();
         }
-        std::vector<Row> rows = rows_of(loop);
+        std::vector<Row> rows = aligned_rows_of(loop);
         int at_once = 1;
         for (const Row &row : rows) {
             const int lanes = row.first().most_lanes();
@@ -208,64 +125,15 @@ private:
         return rows.empty() ? Stmt() : in_steps(loop, rows, at_once);
     }
 
-    /// The loads of single elements that a statement comes to, each once.
-    std::vector<Element> elements_of(const Stmt &body) const {
-        std::set<std::string> stored;
-        for_each<Store>(body, [&](const Store *op) { stored.insert(op->name); });
-        SureLoads loads([&](const std::string &buffer) {
-            return !stored.count(buffer) && !own_storage_.contains(buffer);
-        });
-        const std::vector<std::string> own_names = bound_names(body);
-        LetScope lets;
-        std::vector<Element> elements;
-        add_elements(body, loads, lets, [&](const Element &e) {
-            if (e.load->type.is_scalar() && !e.load->type.is_bool() &&
-                is_const_one(e.load->predicate) && e.most_lanes() > 1 && e.index.defined() &&
-                is_speculatable(e.index) && !uses_any_var(e.index, own_names)) {
-                elements.push_back(e);
-            }
-        });
-        return elements;
-    }
-
-    template<typename Add>
-    static void add_elements(const Expr &value, SureLoads &loads, LetScope &lets, const Add &add) {
-        if (const Let *let = value.as<Let>()) {
-            add_elements(let->value, loads, lets, add);
-            const LetScope::Inside inside(lets, let->name, let->value);
-            add_elements(let->body, loads, lets, add);
-            return;
-        }
-        const size_t before = loads.found.size();
-        loads(value);
-        for (size_t i = before; i < loads.found.size(); i++) {
-            add(Element{loads.found[i], lets.expand(loads.found[i]->index)});
-        }
-    }
-
-    template<typename Add>
-    static void add_elements(const Stmt &s, SureLoads &loads, LetScope &lets, const Add &add) {
-        if (const Block *block = s.as<Block>()) {
-            add_elements(block->first, loads, lets, add);
-            add_elements(block->rest, loads, lets, add);
-        } else if (const LetStmt *let = s.as<LetStmt>()) {
-            add_elements(let->value, loads, lets, add);
-            const LetScope::Inside inside(lets, let->name, let->value);
-            add_elements(let->body, loads, lets, add);
-        } else if (const Store *store = s.as<Store>()) {
-            add_elements(store->value, loads, lets, add);
-        }
-    }
-
     /// Those that may be read as vectors. Each is in one of them.
-    std::vector<Row> rows_of(const For *loop) const {
+    std::vector<Row> aligned_rows_of(const For *loop) const {
         std::vector<Row> rows;
-        for (const Row &row : by_distance(elements_of(loop->body))) {
+        for (const Row &row : rows_of(loop->body, own_storage_)) {
             const Expr r = Variable::make(loop->min.type(), loop->name);
             const Expr &index = row.first().index;
             const auto step = as_const_int(simplify(substitute(loop->name, r + 1, index) - index));
             if (step && 0 < *step && *step <= most_step) {
-                for (Row &part : within_steps(row, *step)) {
+                for (Row &part : row.within_steps(*step)) {
                     const Expr start = substitute(loop->name, loop->min, part.first().index);
                     if (part.is_dense() &&
                         may_be_aligned(start, part.first().most_lanes(), *step > 1)) {
@@ -275,47 +143,6 @@ private:
             }
         }
         return rows;
-    }
-
-    /// Those of one buffer at constant distances of each other.
-    static std::vector<Row> by_distance(const std::vector<Element> &elements) {
-        std::vector<Row> rows;
-        // The row, and where its first element lies.
-        std::map<Base, std::pair<size_t, int64_t>, BaseLess> known;
-        for (const Element &e : elements) {
-            const LinearForm form = sorted(LinearForm(e.index));
-            const auto [at, is_new] =
-                form.is_valid()
-                    ? known.try_emplace({e.load->name, form.terms}, rows.size(), form.constant)
-                    : std::make_pair(known.end(), true);
-            if (is_new) {
-                rows.push_back({{e}, {0}});
-            } else {
-                Row &row = rows[at->second.first];
-                row.elements.push_back(e);
-                row.places.push_back(form.constant - at->second.second);
-            }
-        }
-        return rows;
-    }
-
-    /// Parts of a row whose elements lie closer together than those of two iterations.
-    static std::vector<Row> within_steps(const Row &row, int64_t step) {
-        std::vector<size_t> order(row.elements.size());
-        std::iota(order.begin(), order.end(), size_t(0));
-        std::stable_sort(order.begin(), order.end(),
-                         [&](size_t a, size_t b) { return row.places[a] < row.places[b]; });
-        std::vector<Row> parts;
-        int64_t start = 0;
-        for (const size_t i : order) {
-            if (parts.empty() || row.places[i] >= start + step) {
-                parts.push_back({{}, {}, step});
-                start = row.places[i];
-            }
-            parts.back().elements.push_back(row.elements[i]);
-            parts.back().places.push_back(row.places[i] - start);
-        }
-        return parts;
     }
 
     /// Whether something that is the same for the whole launch makes an address a multiple of the vector's size;
@@ -376,7 +203,7 @@ private:
     Stmt side_by_side(const Stmt &s) {
         Vectors vectors;
         UseRows uses;
-        for (const Row &row : by_distance(elements_of(s))) {
+        for (const Row &row : rows_of(s, own_storage_)) {
             std::map<int64_t, std::vector<const Load *>> loads;
             for (size_t i = 0; i < row.elements.size(); i++) {
                 loads[row.places[i]].push_back(row.elements[i].load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Moving what a buffer holds to another place of a larger one. Helper of the passes in this folder.
+// Moving what a buffer holds to another place of a larger one. Helper of passes on kernels.
 #pragma once
 
 #include <string>
