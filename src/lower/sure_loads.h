@@ -11,12 +11,14 @@
 
 namespace calotype::internal {
 
-/// Gathers them, of buffers that are asked for, but for what if_then_else guards.
+/// Gathers them, of buffers that are asked for, but for what if_then_else guards; those in lets, whose indices may depend
+/// on these, only if `in_lets`.
 class SureLoads : public GraphVisitor {
 public:
     using IsWanted = std::function<bool(const std::string &buffer)>;
 
-    explicit SureLoads(IsWanted is_wanted) : is_wanted_(std::move(is_wanted)) {
+    explicit SureLoads(IsWanted is_wanted, bool in_lets = true)
+        : is_wanted_(std::move(is_wanted)), in_lets_(in_lets) {
     }
 
     std::vector<const Load *> found;
@@ -30,6 +32,11 @@ private:
         }
         GraphVisitor::visit(op);
     }
+    void visit(const Let *op) override {
+        if (in_lets_) {
+            GraphVisitor::visit(op);
+        }
+    }
     void visit(const Call *op) override {
         if (op->is_intrinsic(Intrinsic::if_then_else)) {
             (*this)(op->args[0]);
@@ -39,6 +46,7 @@ private:
     }
 
     const IsWanted is_wanted_;
+    const bool in_lets_;
 };
 
 }  // namespace calotype::internal

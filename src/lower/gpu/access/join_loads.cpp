@@ -15,10 +15,10 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
 #include "ir/with.h"
 #include "lower/gpu/access/kernel_mutator.h"
 #include "lower/gpu/access/wide_access.h"
+#include "lower/sure_loads.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -78,75 +78,54 @@ std::pair<Expr, int64_t> with_offset(const Expr &index) {
     return c ? std::make_pair(sum->a, *c) : std::make_pair(index, int64_t(0));
 }
 
-/// The dense loads of an expression, but for those in lets and under conditions of their own.
-class Gather : public Visitor {
-public:
-    explicit Gather(const Scope<> &own) : own_(own) {
-    }
-
-    std::vector<Window> windows() {
-        std::vector<Window> result;
-        for (auto &[key, window] : windows_) {
-            split(window, result);
+/// Where nothing is loaded in between, one window ends.
+void split(Window &window, std::vector<Window> &result) {
+    std::stable_sort(window.spans.begin(), window.spans.end(),
+                     [](const Span &a, const Span &b) { return a.first < b.first; });
+    int64_t end = 0;
+    for (const Span &span : window.spans) {
+        if (&span == &window.spans.front() || span.first > end) {
+            result.push_back({window.base, {}, window.at_base});
+            end = span.end();
         }
-        return result;
+        result.back().spans.push_back(span);
+        end = std::max(end, span.end());
     }
+}
 
-private:
-    using Visitor::visit;
+/// Buffer, type, base.
+using Key = std::tuple<std::string, std::string, Expr>;
 
-    void visit(const Let *) override {
+struct KeyLess {
+    bool operator()(const Key &a, const Key &b) const {
+        const auto &[name, bytes, base] = a;
+        const auto &[other_name, other_bytes, other_base] = b;
+        return std::tie(name, bytes) != std::tie(other_name, other_bytes)
+                   ? std::tie(name, bytes) < std::tie(other_name, other_bytes)
+                   : ExprDeepLess()(base, other_base);
     }
-
-    void visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::if_then_else)) {
-            (*this)(op->args[0]);
-        } else {
-            Visitor::visit(op);
-        }
-    }
-
-    void visit(const Load *op) override {
-        Visitor::visit(op);
-        if (!is_dense(op->index, op->predicate) || op->type.is_bool() || own_.contains(op->name)) {
-            return;
-        }
-        const auto [base, first] = with_offset(op->index.as<Ramp>()->base);
-        Window &window = windows_[{op->name, to_string(op->type.element_of()), base}];
-        window.base = base;
-        window.spans.push_back({op, first});
-        window.at_base = intersection(window.at_base, moved(op->alignment, -first));
-    }
-
-    /// Where nothing is loaded in between, one window ends.
-    static void split(Window &window, std::vector<Window> &result) {
-        std::stable_sort(window.spans.begin(), window.spans.end(),
-                         [](const Span &a, const Span &b) { return a.first < b.first; });
-        int64_t end = 0;
-        for (const Span &span : window.spans) {
-            if (&span == &window.spans.front() || span.first > end) {
-                result.push_back({window.base, {}, window.at_base});
-                end = span.end();
-            }
-            result.back().spans.push_back(span);
-            end = std::max(end, span.end());
-        }
-    }
-
-    struct KeyLess {
-        using Key = std::tuple<std::string, std::string, Expr>;
-        bool operator()(const Key &a, const Key &b) const {
-            const auto &[name, bytes, base] = a;
-            const auto &[other_name, other_bytes, other_base] = b;
-            return std::tie(name, bytes) != std::tie(other_name, other_bytes)
-                       ? std::tie(name, bytes) < std::tie(other_name, other_bytes)
-                       : ExprDeepLess()(base, other_base);
-        }
-    };
-
-    const Scope<> &own_;
-    std::map<KeyLess::Key, Window, KeyLess> windows_;
 };
+
+/// The dense loads of an expression, but for those in lets and under conditions of their own.
+std::vector<Window> windows_of(const Expr &e, const Scope<> &own) {
+    SureLoads loads([&](const std::string &buffer) { return !own.contains(buffer); }, false);
+    loads(e);
+    std::map<Key, Window, KeyLess> windows;
+    for (const Load *op : loads.found) {
+        if (is_dense(op->index, op->predicate) && !op->type.is_bool()) {
+            const auto [base, first] = with_offset(op->index.as<Ramp>()->base);
+            Window &window = windows[{op->name, to_string(op->type.element_of()), base}];
+            window.base = base;
+            window.spans.push_back({op, first});
+            window.at_base = intersection(window.at_base, moved(op->alignment, -first));
+        }
+    }
+    std::vector<Window> result;
+    for (auto &[key, window] : windows) {
+        split(window, result);
+    }
+    return result;
+}
 
 class LoadJoiner : public KernelMutator {
 public:
@@ -166,12 +145,10 @@ private:
     using KernelMutator::visit;
 
     Expr joined(const Expr &e) {
-        Gather gather(own_);
-        gather(e);
         std::vector<Piece> pieces;
         std::map<const Load *, Expr> outer_joined;
         std::swap(joined_, outer_joined);
-        for (const Window &window : gather.windows()) {
+        for (const Window &window : windows_of(e, own_)) {
             join(window, pieces);
         }
         inside_ = true;
