@@ -21,6 +21,10 @@ constexpr int64_t max_block_threads = 1024;
 /// In each dimension, on CUDA: x, y, z.
 constexpr std::array<int64_t, max_gpu_dims> max_cuda_block_size = {1024, 1024, 64};
 
+inline bool is_thread_loop(const For *op) {
+    return op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
+}
+
 /// One loop of the nest, without its body.
 struct KernelLoop {
     std::string name;

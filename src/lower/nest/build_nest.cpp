@@ -7,6 +7,7 @@
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "lower/gpu/kernel_nest.h"
 #include "lower/names.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/stage_loops.h"
@@ -140,7 +141,7 @@ protected:
 
     Stmt visit(const For *op) override {
         in_blocks_ += op->for_type == ForType::GPUBlock;
-        in_threads_ += is_gpu_thread(op->for_type);
+        in_threads_ += is_thread_loop(op);
         Stmt body = mutate(op->body);
         if (matches(sched_.compute_level, op->name, ctx_) && is_used(body)) {
             body = inside_of_guards(
@@ -153,7 +154,7 @@ protected:
             sched_.hoist_storage_level != sched_.store_level && is_used(body)) {
             body = inside_of_guards(body, [&](const Stmt &s) { return hoist(s); });
         }
-        in_threads_ -= is_gpu_thread(op->for_type);
+        in_threads_ -= is_thread_loop(op);
         in_blocks_ -= op->for_type == ForType::GPUBlock;
         if (body.same_as(op->body)) {
             return op;
@@ -174,10 +175,6 @@ private:
     bool uses_group(const Expr &e) const {
         return std::any_of(group_.begin(), group_.end(),
                            [&](const std::string &name) { return uses_buffer(e, name); });
-    }
-
-    static bool is_gpu_thread(ForType t) {
-        return t == ForType::GPUThread || t == ForType::GPULane;
     }
 
     /// Whether a thread of a kernel computes and keeps it for itself.

@@ -8,6 +8,7 @@
 #include "ir/conventions/stack_storage.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "lower/gpu/kernel_nest.h"
 #include "lower/known_here.h"
 #include "lower/storage/constant_indices.h"
 #include "support/error.h"
@@ -41,8 +42,7 @@ private:
     Stmt visit(const For *op) override {
         const KnownHere::Inside inside(known_, op);
         const bool is_block = op->for_type == ForType::GPUBlock;
-        const bool is_thread =
-            op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
+        const bool is_thread = is_thread_loop(op);
         in_blocks_ += is_block;
         in_threads_ += is_thread;
         const Stmt s = Mutator::visit(op);

@@ -19,6 +19,7 @@
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/gpu/kernel_nest.h"
 #include "lower/let_scope.h"
 #include "lower/storage/handle_names.h"
 #include "lower/sure_loads.h"
@@ -288,7 +289,7 @@ private:
     Stmt visit(const For *op) override {
         const bool in_kernel = in_kernel_, in_thread = in_thread_;
         in_kernel_ |= is_gpu(op->for_type);
-        in_thread_ |= op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
+        in_thread_ |= is_thread_loop(op);
         const Stmt body = mutate(op->body);
         in_kernel_ = in_kernel;
         in_thread_ = in_thread;

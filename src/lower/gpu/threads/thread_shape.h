@@ -13,10 +13,6 @@
 
 namespace calotype::internal {
 
-inline bool is_thread_loop(const For *op) {
-    return op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
-}
-
 /// The thread loops of a block.
 struct ThreadShape {
     int dims = 0;
