@@ -15,7 +15,7 @@ namespace calotype::internal {
 /// Requires: the nest of build_nest; ctx.func_bounds.
 /// Establishes: names::stage_min/max of every stage are defined by LetStmts wherever they are used:
 ///     at the top from the outputs' buffers, in each loop from what one iteration of it needs.
-/// Order: right after the nest is complete, before anything moves or reshapes loops.
+/// Order: when the nest is complete, before anything moves or reshapes loops.
 Stmt infer_bounds(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -11,7 +11,7 @@ namespace calotype::internal {
 /// Requires:    nothing.
 /// Establishes: no memoize_expr. The definitions in ctx.env keep theirs: keys are made of them
 ///     (lower/instrument/look_up_memoized.h).
-/// Order:       right after build_nest: bounds inference is to see e alone.
+/// Order:       before infer_bounds, which is to see e alone.
 Stmt remove_memoize_tags(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -16,8 +16,8 @@ namespace calotype::internal {
 ///
 /// Requires: flat storage.
 /// Establishes: loop extents that are constant are constants.
-/// Order: right before unroll_loops and vectorize_loops, which need constant extents and work on
-///     less after it.
+/// Order: before unroll_loops and vectorize_loops, which need constant extents and work on less
+///     after it.
 Stmt simplify_early(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -13,7 +13,7 @@ namespace calotype::internal {
 ///     f[x] = likely(g[x*y] + g[x*y])            ->      let t0 = g[x*y]
 ///                                                       f[x] = t0 + t0
 ///
-/// Requires: nothing.
+/// Requires: flat storage, no mutexes (lower_atomics).
 /// Establishes: no likely, likely_if_innermost, promise_clamped or unsafe_promise_clamped.
 /// Order: after the passes that leave redundancies for it to remove; those after it keep its form.
 Stmt simplify_late(const Stmt &s, LowerContext &ctx);

@@ -28,7 +28,7 @@ namespace calotype::internal {
 /// A condition stays where it does not hold in the whole range. So does one that reads memory, unless it reads inputs at
 /// places that do not depend on the iteration.
 ///
-/// Requires: nothing.
+/// Requires: flat storage.
 /// Establishes: no hints of what is likely, which hide that a clamp is superfluous.
 /// Order: after partition_loops, which needs these hints and has dropped the conditions that nearly always hold.
 Stmt trim_no_ops(const Stmt &s, LowerContext &ctx);

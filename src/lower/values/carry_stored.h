@@ -23,7 +23,7 @@ namespace calotype::internal {
 /// What stays at one place in all iterations is left to it. The loop has no other store to the buffer, in each iteration
 /// one, and no loop inside.
 ///
-/// Requires: flat storage, no vectorised loops, simplified.
+/// Requires: flat storage, no vectorised or unrolled loops, simplified.
 /// Establishes: nothing that other passes rely on.
 /// Order: after unroll_loops and partition_loops, which make of one store several; before fuse_thread_loops, while the
 ///     loops over the threads of a kernel say what each thread has for itself.

@@ -36,7 +36,7 @@ namespace calotype::internal {
 ///
 /// Requires: flat storage, no likely().
 /// Establishes: nothing that other passes rely on.
-/// Order: after simplify_late, which would put back what is used once; before kernels are formed.
+/// Order: after simplify_late, which would put back what is used once; before offload_kernels.
 Stmt hoist_loop_invariants(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -20,7 +20,7 @@ namespace calotype::internal {
 /// is a branch: it goes the same way in all iterations. Kernels stay as they are: both versions would share the
 /// registers.
 ///
-/// Requires: flat storage.
+/// Requires: flat storage, no likely().
 /// Establishes: nothing that other passes rely on.
 /// Order: after hoist_loop_invariants, which gives conditions that do not change a name; before share_functions,
 /// so that a function that only one value needs is not computed in front of the choice.

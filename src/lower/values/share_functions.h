@@ -27,10 +27,9 @@ namespace calotype::internal {
 /// may contract other products and sums, and values that are compared for being equal would differ in their last bits.
 /// So lets within the value of a let stand in front of it before.
 ///
-/// Requires: flat storage.
+/// Requires: flat storage, no likely().
 /// Establishes: nothing that other passes rely on.
-/// Order: after hoist_loop_invariants, which leaves what changes with the loop; before kernels are formed, whose
-/// values stay as they are.
+/// Order: after hoist_loop_invariants, which leaves what changes with the loop; before offload_kernels.
 Stmt share_functions(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -21,7 +21,7 @@ namespace calotype::internal {
 ///
 /// Only for CUDA.
 ///
-/// Requires: flat storage.
+/// Requires: flat storage, the form of lower/gpu/kernel_nest.h.
 /// Establishes:    -
 /// Order: after assume_alignment.
 Stmt join_loads(const Stmt &s, LowerContext &ctx);

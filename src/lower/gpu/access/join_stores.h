@@ -21,7 +21,7 @@ namespace calotype::internal {
 ///
 /// Not of a thread's own storage, which is in registers. Only for CUDA.
 ///
-/// Requires: flat storage.
+/// Requires: flat storage, the form of lower/gpu/kernel_nest.h.
 /// Establishes:    -
 /// Order: after align_accesses.
 Stmt join_stores(const Stmt &s, LowerContext &ctx);

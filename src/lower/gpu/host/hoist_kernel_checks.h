@@ -20,7 +20,7 @@ namespace calotype::internal {
 /// around it (conditions, loops that run) holds; numbers in the message are the largest. It is a
 /// CompileError if that cannot be said without the kernel's own variables.
 ///
-/// Requires:    -
+/// Requires: flat storage.
 /// Establishes: no assertions in GPU loops.
 /// Order: after simplify_early, so that what does not depend on a loop is seen not to; before loops
 ///     are unrolled and vectorized, checks and all.

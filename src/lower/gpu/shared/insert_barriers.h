@@ -23,7 +23,8 @@ namespace calotype::internal {
 /// Requires: the form of lower/gpu/kernel_nest.h; conditions on threads stand around what needs no
 ///     barrier inside (fuse_thread_loops).
 /// Establishes: what one thread stores another may load.
-/// Order: right after fuse_thread_loops, before anything moves loads and stores.
+/// Order: after the passes that say what threads share (fuse_thread_loops to pipeline_async_copies), before anything else
+///     moves loads and stores.
 Stmt insert_barriers(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype::internal
