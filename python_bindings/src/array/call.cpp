@@ -112,12 +112,12 @@ uint64_t bfloat_bits(double value) {
 
 // numpy's complex numbers have a __float__, which drops the imaginary part.
 bool is_complex(PyObject *value) {
-    if (PyFloat_CheckExact(value) || PyLong_Check(value)) {
+    if (PyFloat_Check(value) || PyLong_Check(value)) {
         return false;
     }
     const Ref dtype(attribute_of(value, "dtype"));
-    const Ref name(dtype ? PyObject_Str(dtype.get()) : nullptr);
-    const bool is_it = name && utf8(name.get()).find("complex") != std::string::npos;
+    const Ref kind(dtype ? attribute_of(dtype.get(), "kind") : nullptr);
+    const bool is_it = kind && utf8(kind.get()) == "c";
     forget_python_error();
     return is_it;
 }
