@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/arm/pairwise_sums.h"
 
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/PatternMatch.h>
@@ -11,14 +9,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "codegen/arm/registers.h"
+
 namespace calotype::internal {
 
 namespace {
 
 using llvm::Value;
-
-/// Bits of a register of NEON.
-constexpr unsigned register_bits = 128;
 
 bool is_sum(const Value *v) {
     const auto *op = llvm::dyn_cast<llvm::BinaryOperator>(v);
@@ -85,14 +82,13 @@ private:
 
     static Value *sum_of_halves(llvm::IRBuilder<> &b, Value *whole) {
         auto *type = llvm::cast<llvm::FixedVectorType>(whole->getType());
-        const unsigned bits = type->getScalarSizeInBits(), lanes = register_bits / bits;
+        const unsigned bits = type->getScalarSizeInBits(), lanes = lanes_of_register(bits);
         llvm::Type *sums = llvm::FixedVectorType::get(type->getElementType(), lanes);
         llvm::Type *halves = llvm::FixedVectorType::get(b.getIntNTy(bits / 2), 2 * lanes);
-        std::vector<Value *> parts;
-        for (unsigned i = 0; i < type->getNumElements(); i += lanes) {
-            Value *part = b.CreateShuffleVector(whole, llvm::createSequentialMask(i, lanes, 0));
-            parts.push_back(b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_uaddlp, {sums, halves},
-                                              {b.CreateBitCast(part, halves)}));
+        std::vector<Value *> parts = by_registers(b, whole);
+        for (Value *&part : parts) {
+            part = b.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_uaddlp, {sums, halves},
+                                     {b.CreateBitCast(part, halves)});
         }
         return llvm::concatenateVectors(b, parts);
     }

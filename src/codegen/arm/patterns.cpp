@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IntrinsicsAArch64.h>
 
+#include "codegen/arm/registers.h"
 #include "codegen/llvm/products.h"
 #include "ir/constants.h"
 #include "ir/language/match_types.h"
@@ -14,9 +15,6 @@ using llvm::Value;
 namespace {
 
 namespace A = llvm::Intrinsic;
-
-/// Bits of a register of NEON.
-constexpr int register_bits = 128;
 
 /// Sums of four products of bytes each, of which both are signed or both are not.
 struct DotProduct {

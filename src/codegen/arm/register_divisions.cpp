@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/arm/register_divisions.h"
 
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 
-#include <algorithm>
 #include <vector>
+
+#include "codegen/arm/registers.h"
 
 namespace calotype::internal {
 
 namespace {
 
-/// Bits of a register of NEON.
-constexpr unsigned register_bits = 128;
-
-/// How many lanes a register has of what is divided lane by lane; 0 if it is something else.
-unsigned lanes_of_register(const llvm::Instruction &i) {
+/// Whether it would be divided lane by lane.
+bool is_longer_than_a_register(const llvm::Instruction &i) {
     const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(i.getType());
-    if (!i.isIntDivRem() || !type || !llvm::isa<llvm::Constant>(i.getOperand(1))) {
-        return 0;
-    }
-    const unsigned bits = type->getScalarSizeInBits();
-    const unsigned lanes = bits == 8 || bits == 16 ? register_bits / bits : 0;
-    return lanes && type->getNumElements() > lanes ? lanes : 0;
+    const unsigned bits = i.getType()->getScalarSizeInBits();
+    return i.isIntDivRem() && type && llvm::isa<llvm::Constant>(i.getOperand(1)) &&
+           (bits == 8 || bits == 16) && type->getNumElements() > lanes_of_register(bits);
 }
 
-llvm::Value *by_registers(llvm::BinaryOperator &division, unsigned lanes) {
+llvm::Value *divided(llvm::BinaryOperator &division) {
     llvm::IRBuilder<> b(&division);
-    const unsigned all = llvm::cast<llvm::FixedVectorType>(division.getType())->getNumElements();
-    std::vector<llvm::Value *> parts;
-    for (unsigned i = 0; i < all; i += lanes) {
-        const auto mask = llvm::createSequentialMask(i, std::min(lanes, all - i), 0);
-        parts.push_back(b.CreateBinOp(division.getOpcode(),
-                                      b.CreateShuffleVector(division.getOperand(0), mask),
-                                      b.CreateShuffleVector(division.getOperand(1), mask)));
+    std::vector<llvm::Value *> parts = by_registers(b, division.getOperand(0));
+    const std::vector<llvm::Value *> divisors = by_registers(b, division.getOperand(1));
+    for (size_t i = 0; i < parts.size(); i++) {
+        parts[i] = b.CreateBinOp(division.getOpcode(), parts[i], divisors[i]);
     }
     return llvm::concatenateVectors(b, parts);
 }
@@ -45,12 +35,12 @@ void divide_by_registers(llvm::Module &module) {
     for (llvm::Function &function : module) {
         std::vector<llvm::BinaryOperator *> divisions;
         for (llvm::Instruction &i : llvm::instructions(function)) {
-            if (lanes_of_register(i)) {
+            if (is_longer_than_a_register(i)) {
                 divisions.push_back(llvm::cast<llvm::BinaryOperator>(&i));
             }
         }
         for (llvm::BinaryOperator *division : divisions) {
-            division->replaceAllUsesWith(by_registers(*division, lanes_of_register(*division)));
+            division->replaceAllUsesWith(divided(*division));
             division->eraseFromParent();
         }
     }
