@@ -8,10 +8,12 @@
 #include "lower/gpu/shared/pack_shared_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "arith/atomic_update.h"
+#include "arith/const_bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -20,6 +22,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
+#include "lower/checks/error_call.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/kernel_nest.h"
@@ -46,6 +49,7 @@ struct Storage {
     int element_bytes = 1;
     bool is_constant = true;       ///< the size, not only its bound
     Expr units;                    ///< size, in terms of what is outside of the kernel
+    Expr bytes;                    ///< the same in 64 bits
     std::vector<int> loops;        ///< around the allocation, outermost first
     std::map<int, bool> branches;  ///< of the block's conditions around it: which one it is in
     int first = -1, last = -1;
@@ -197,7 +201,7 @@ private:
             s.name = op->name;
             s.element_bytes = op->type.bytes() * op->type.lanes();
             s.is_constant = op->constant_size() > 0;
-            s.units = units_of(op);
+            set_size(s, op);
             s.loops = loops_;
             s.branches = branches_;
             storage.push_back(std::move(s));
@@ -205,18 +209,21 @@ private:
         Visitor::visit(op);
     }
 
-    Expr units_of(const Allocate *op) {
-        Expr elements = 1;
+    void set_size(Storage &s, const Allocate *op) {
+        const Expr most_elements = make_const(Int(64), std::numeric_limits<int32_t>::max());
+        Expr elements = 1, exact = make_one(Int(64));
         for (const Expr &e : op->extents) {
             const Expr most = largest.of(op->name, e, place_);
             user_assert(most.defined())
                 << "storage of " << op->name << " cannot be in shared memory: its extent " << e
                 << " has no bound outside of the kernel";
             elements = elements * most;
+            exact = min(exact * cast<int64_t>(most), most_elements);
         }
-        const Expr bytes = (elements + op->padding) * (op->type.bytes() * op->type.lanes());
+        const Expr bytes = (elements + op->padding) * s.element_bytes;
         const int whole = unit_bytes * unit_units_;
-        return simplify((bytes + (whole - 1)) / whole * unit_units_);
+        s.units = simplify((bytes + (whole - 1)) / whole * unit_units_);
+        s.bytes = simplify((exact + op->padding) * s.element_bytes);
     }
 
     const int unit_units_;  ///< sizes are multiples of that
@@ -342,6 +349,24 @@ Stmt packed(KernelNest nest, const std::vector<Slot> &slots, bool apart, LowerCo
     return nest.to_stmt();
 }
 
+/// Sizes are of 32 bits. Before the launch it is asked whether those that are not constant fit, each in its part of
+/// what all may have.
+Stmt checked(const std::vector<Storage> &storage, int64_t limit, Stmt kernel) {
+    for (size_t i = storage.size(); i-- > 0;) {
+        const Expr &bytes = storage[i].bytes;
+        const std::optional<int64_t> most =
+            as_const_int(find_constant_bound(bytes, Direction::Upper));
+        if (!most || *most > limit) {
+            const Expr limit_of_each = make_const(Int(64), limit);
+            const std::string what = "storage of " + storage[i].name + " in shared memory";
+            kernel = Block::make(check(bytes <= limit_of_each, "buffer_allocation_too_large",
+                                       {StringImm::make(what), bytes, limit_of_each}),
+                                 kernel);
+        }
+    }
+    return kernel;
+}
+
 Stmt pack_kernel(const For *op, LowerContext &ctx) {
     KernelNest nest = match_kernel(op);
     nest.body = NameStorage(ctx).mutate(DropAtomics().mutate(nest.body));
@@ -363,7 +388,12 @@ Stmt pack_kernel(const For *op, LowerContext &ctx) {
     const bool is_packed = apart && slots.size() == live.storage.size() &&
                            std::all_of(live.storage.begin(), live.storage.end(),
                                        [](const Storage &s) { return s.is_constant; });
-    return live.largest.around(is_packed ? nest.to_stmt() : packed(nest, slots, apart, ctx));
+    Stmt kernel = is_packed ? nest.to_stmt() : packed(nest, slots, apart, ctx);
+    if (!ctx.target.has_feature(Target::NoAsserts)) {
+        const int64_t most = std::numeric_limits<int32_t>::max() / int64_t(live.storage.size());
+        kernel = checked(live.storage, limit == 0 ? most : std::min(limit, most), kernel);
+    }
+    return live.largest.around(kernel);
 }
 
 }  // namespace
