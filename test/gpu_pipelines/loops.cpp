@@ -72,6 +72,36 @@ TEST(GpuLoops, update_stages_inside_of_a_block) {
     expect_values<int>(g, 30, 21, [&](int i, int j) { return value(i, j) + value(i + 1, j + 1); });
 }
 
+TEST(GpuLoops, updates_of_as_few_threads_wait_for_each_other) {
+    constexpr int size = 16;
+    const auto make = [] {
+        Func f("f"), g("g");
+        RDom r(1, size - 1);
+        f(x, y) = x + y * 3;
+        f(r, y) += f(r - 1, y);
+        f(x, r) += f(x, r - 1);
+        g(x, y) = f(size - 1 - x, y);
+        Var yo("yo");
+        g.bound(x, 0, size).bound(y, 0, size);
+        g.split(y, yo, yi, 4).reorder(yo, x, yi).gpu_threads(x, yi);
+        g.split(yo, yo, xi, size / 4).gpu_blocks(yo).reorder(xi, x, yi, yo);
+        f.compute_at(g, yo).split(y, yo, yi, 4).reorder(yo, x, yi).gpu_threads(x, yi);
+        f.update(0).gpu_threads(y);
+        f.update(1).gpu_threads(x);
+        return g;
+    };
+    const std::string ptx = ptx_of(make());
+    EXPECT_EQ(count(ptx, "bar.sync"), 3) << ptx;
+    REQUIRE_GPU();
+    expect_values<int>(make(), size, size, [](int i, int j) {
+        const auto first = [](int n) {
+            return n * (n + 1) / 2;
+        };
+        const int k = size - 1 - i;
+        return (j + 1) * first(k) + (k + 1) * 3 * first(j);
+    });
+}
+
 TEST(GpuLoops, a_sum_in_parts) {
     REQUIRE_GPU();
     Func f("f"), sum("sum"), out("out");

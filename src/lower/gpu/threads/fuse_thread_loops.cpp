@@ -89,7 +89,7 @@ private:
             }
         }
         if (condition.defined()) {
-            return IfThenElse::make(condition, result);
+            result = IfThenElse::make(condition, result);
         }
         return updates_shared(s) ? make_step(steps_++, result) : result;
     }
