@@ -2,6 +2,7 @@
 // Values that threads keep in registers from one stage to the next, with barriers between.
 #include "gpu.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace calotype::test {
@@ -67,6 +68,37 @@ TEST(GpuRegisters, recurrences_keep_their_last_values) {
             column.push_back(row < 2 ? value : value + column[row - 1] - column[row - 2] * 2);
         }
         return column[j];
+    });
+}
+
+/// The threads at the edges have fewer elements, which lie as those of all others do.
+TEST(GpuRegisters, of_tiles_that_the_edges_cut) {
+    const auto make = [] {
+        Func f("f"), g("g");
+        RDom r(0, 8, "r");
+        f(x, y) = x + y;
+        f(x, y) = max(f(x, y), x * r - y * (r % 3));
+        g(x, y) = f(x, y) * 2;
+        const TailStrategy tail = TailStrategy::GuardWithIf;
+        g.tile(x, y, xi, yi, 16, 16, tail)
+            .tile(xi, yi, xt, yt, xr, yr, 2, 4, tail)
+            .gpu_blocks(x, y)
+            .gpu_threads(xt, yt)
+            .unroll(xr)
+            .unroll(yr);
+        f.compute_at(g, xt).unroll(x).unroll(y);
+        f.update().reorder(x, y, r).unroll(x).unroll(y);
+        return g;
+    };
+    const std::string ptx = ptx_of(make());
+    EXPECT_EQ(count(ptx, ".local"), 0) << ptx;
+    REQUIRE_GPU();
+    expect_values<int>(make(), 37, 21, [](int i, int j) {
+        int most = i + j;
+        for (int r = 0; r < 8; r++) {
+            most = std::max(most, i * r - j * (r % 3));
+        }
+        return most * 2;
     });
 }
 

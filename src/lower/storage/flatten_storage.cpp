@@ -5,7 +5,9 @@
 //     stride                     extent'(c)            stride(x)*extent'(x)   1
 //
 // where extent' is the extent rounded up to the alignment that align_storage asks for. Where the schedule says nothing
-// of it and all vectors lie along one dimension, that is the first.
+// of it and all vectors lie along one dimension, that is the first. Of storage of a thread, which may be in registers only
+// if all indices are constants, extent' is a bound where one is known: the last threads that need less of it lay it out
+// as all others do.
 #include "lower/storage/flatten_storage.h"
 
 #include <algorithm>
@@ -23,7 +25,9 @@
 #include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/image_accesses.h"
+#include "lower/gpu/kernel_nest.h"
 #include "lower/instrument/look_up_memoized.h"
+#include "lower/known_here.h"
 #include "lower/loops/lane_dimensions.h"
 #include "lower/storage/flat_index.h"
 #include "lower/storage/handle_names.h"
@@ -32,6 +36,9 @@
 namespace calotype::internal {
 
 namespace {
+
+/// Rows of a thread's storage that may be in registers.
+constexpr int64_t max_row_of_thread = 256;
 
 /// The headers of all buffers that are used where it is sent.
 class UsedHeaders : public GraphVisitor {
@@ -71,7 +78,7 @@ public:
     StorageFlattener(LowerContext &ctx, std::unordered_set<std::string> handles,
                      std::unordered_map<std::string, int> lane_dimensions)
         : ctx_(ctx), handles_(std::move(handles)), lane_dimensions_(std::move(lane_dimensions)),
-          index_type_(index_type(ctx.target)) {
+          index_type_(index_type(ctx.target)), known_(ctx.ranges_of_parameters()) {
     }
 
 private:
@@ -285,7 +292,7 @@ private:
         };
         for (size_t d = 0; d < bounds.size(); d++) {
             define(names::buffer_min(op->name, int(d)), bounds[d].min);
-            define(names::buffer_extent(op->name, int(d)), bounds[d].extent);
+            define(names::buffer_extent(op->name, int(d)), row_extent(op, bounds[d].extent));
         }
         for (size_t i = 0; i < layout.order.size(); i++) {
             const Expr stride =
@@ -310,6 +317,17 @@ private:
         return wrap_in_lets(lets, body);
     }
 
+    Expr row_extent(const Realize *op, const Expr &extent) const {
+        const bool is_of_thread = in_threads_ > 0 && (op->memory_type == MemoryType::Auto ||
+                                                      op->memory_type == MemoryType::Stack ||
+                                                      op->memory_type == MemoryType::Register);
+        if (!is_of_thread || is_const(extent)) {
+            return extent;
+        }
+        const std::optional<int64_t> bound = known_.upper_bound(extent);
+        return bound && *bound > 0 && *bound <= max_row_of_thread ? Expr(int(*bound)) : extent;
+    }
+
     /// On the host a texture is memory like any other.
     MemoryType memory_of(const Realize *op) const {
         const bool is_host = kernel_api_ == DeviceAPI::None;
@@ -320,9 +338,24 @@ private:
     Stmt visit(const For *op) override {
         const DeviceAPI outside = kernel_api_;
         kernel_api_ = is_gpu(op->for_type) ? op->device_api : outside;
+        const bool is_thread = is_thread_loop(op);
+        in_threads_ += is_thread;
+        const KnownHere::Inside inside(known_, op);
         const Stmt s = Mutator::visit(op);
+        in_threads_ -= is_thread;
         kernel_api_ = outside;
         return s;
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const KnownHere::Inside inside(known_, op);
+        return Mutator::visit(op);
+    }
+
+    Stmt visit(const IfThenElse *op) override {
+        const Stmt flat = IfThenElse::make(mutate(op->condition), op->then_case, op->else_case);
+        return rewrite_branches(flat.as<IfThenElse>(), known_,
+                                [&](const Stmt &s) { return mutate(s); });
     }
 
     LowerContext &ctx_;
@@ -333,6 +366,8 @@ private:
     DeviceAPI kernel_api_ = DeviceAPI::None;  ///< of the kernel that we are in
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
+    int in_threads_ = 0;
+    KnownHere known_;
 };
 
 }  // namespace
