@@ -174,6 +174,8 @@ private:
     Value *load_by_lanes_later(const Load *op);
     Value *common_pointer(const std::string &buffer, llvm::Type *in_memory, Expr *index);
     std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &whole);
+    std::vector<Value *> strided_pointers(const std::string &buffer, llvm::Type *in_memory,
+                                          const Ramp *ramp);
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
     void store_around_cache(const std::string &buffer, Value *value, Value *p, llvm::Align align);
     void store_scatter(const Store *op, Value *value, Value *mask);

@@ -11,6 +11,7 @@
 // are permuted across registers, loads are as wide as those. Other indices are gathered, in hardware
 // where that pays, else lane by lane.
 #include <numeric>
+#include <utility>
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Intrinsics.h>
@@ -42,6 +43,13 @@ bool is_looked_up(const Expr &index) {
 /// The stride of a ramp if it is constant, else 0.
 int64_t constant_stride(const Ramp *ramp) {
     return ramp ? as_const_int(ramp->stride).value_or(0) : 0;
+}
+
+/// A sum as what is not constant in it, and the constant.
+std::pair<Expr, int64_t> split_constant(const Expr &e) {
+    const Add *sum = e.type().is_int() ? e.as<Add>() : nullptr;
+    const auto constant = sum ? as_const_int(sum->b) : std::nullopt;
+    return constant ? std::pair(sum->a, *constant) : std::pair(e, int64_t(0));
 }
 
 /// The scalar that is the same in all lanes, or undefined.
@@ -135,14 +143,8 @@ void FunctionEmitter::bind_wide(const std::string &name, const Expr &value) {
 // differ by it share the rest.
 Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element, const Expr &index,
                                         int offset) {
-    Expr rest = index;
-    int64_t constant = offset;
-    if (const Add *sum = index.as<Add>(); sum && sum->type.is_int()) {
-        if (auto c = as_const_int(sum->b)) {
-            rest = sum->a;
-            constant += *c;
-        }
-    }
+    auto [rest, constant] = split_constant(index);
+    constant += offset;
     // Without the constant the address may lie outside of the buffer: then it is not inbounds.
     llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
     Value *p = b_.CreateGEP(in_memory, host_pointer(buffer), emit_wide(rest), "",
@@ -265,6 +267,27 @@ Value *FunctionEmitter::common_pointer(const std::string &buffer, llvm::Type *in
     return base;
 }
 
+// With the constant last: rows of ramps that differ by it share the address of each lane, and the constant is part of the
+// instruction.
+std::vector<Value *> FunctionEmitter::strided_pointers(const std::string &buffer,
+                                                       llvm::Type *in_memory, const Ramp *ramp) {
+    const auto [rest, constant] = split_constant(ramp->base);
+    Value *const first = b_.CreateGEP(in_memory, host_pointer(buffer), emit_wide(rest));
+    Value *const stride = emit(ramp->stride);
+    std::vector<Value *> pointers;
+    for (int i = 0; i < ramp->lanes; i++) {
+        Value *p = first;
+        if (i > 0) {
+            Value *const times = llvm::ConstantInt::get(stride->getType(), uint64_t(i));
+            Value *const distance = b_.CreateNSWMul(stride, times);
+            p = b_.CreateGEP(in_memory, p, b_.CreateSExtOrTrunc(distance, b_.getInt64Ty()));
+        }
+        pointers.push_back(
+            constant == 0 ? p : b_.CreateGEP(in_memory, p, b_.getInt64(uint64_t(constant))));
+    }
+    return pointers;
+}
+
 // Where the lanes of an index are, each apart.
 std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, Type element,
                                                     const Expr &whole) {
@@ -290,6 +313,9 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
             pointers.push_back(i % 2 == 0 ? p : b_.CreateGEP(in_memory, p, stride));
         }
         return pointers;
+    }
+    if (ramp && ramp->base.type().is_scalar()) {
+        return strided_pointers(buffer, in_memory, ramp);
     }
     Expr index = whole;
     Value *base = common_pointer(buffer, in_memory, &index);

@@ -142,6 +142,20 @@ TEST(Ptx, LoadsOfWhatIsOnlyReadAreOneAcrossStores) {
     EXPECT_EQ(count(ptx, "div.rn.f32"), 1) << ptx;
 }
 
+// Ramps whose stride is no constant: those that differ by a constant have the address of each lane in common.
+TEST(Ptx, LanesOfStridedRampsAreAddressedOnce) {
+    std::string body = "let t = gpu_thread_index(0)\n out[ramp(t * 4, 1, 4)] = ";
+    for (int i = 0; i < 6; i++) {
+        body += (i > 0 ? " + " : "") + std::string("src[ramp(t") +
+                (i > 0 ? " + " + std::to_string(i) : "") + ", s, 4)]:float32x4";
+    }
+    const std::string ptx = checked_ptx(
+        kernel(body, {input("src", Float(32)), output("out", Float(32)), scalar("s", Int(32))}));
+    EXPECT_EQ(count(ptx, "ld.global.nc.f32"), 24) << ptx;
+    EXPECT_LE(count(ptx, "add.s64"), 5) << ptx;
+    EXPECT_LE(count(ptx, "mul.wide"), 5) << ptx;
+}
+
 // A register holds one element: there are no vectors whose lanes would have to be divided together.
 TEST(Ptx, DividesTheElementsOfVectorsAsIntegers) {
     const auto divided_by = [](const std::string &divisor) {
