@@ -70,8 +70,9 @@ public:
     virtual Value *scaled(FunctionEmitter &, Value *, Value *, Type) const {
         return nullptr;
     }
-    /// |x| = 2^e * m with m from 1 to 2, by instructions for it; false if there are none. Of 0,
-    /// infinity and NaN, e is -infinity, infinity and NaN and m a number (or, of NaN, that).
+    /// |x| = 2^e * m with m from 1 to 2, of float32 from 3/4 to 3/2, by instructions for it; false
+    /// if there are none. Of 0, infinity and NaN, e is -infinity, infinity and NaN and m a number
+    /// (or, of NaN, that).
     virtual bool split_exponent(FunctionEmitter &, Value *, Type, Value **, Value **) const {
         return false;
     }

@@ -36,8 +36,8 @@ constexpr Sizes get_mantissa = {
 };
 
 constexpr uint32_t current_rounding = 4;
-/// Of a mantissa: from 1 to 2, without the sign.
-constexpr uint32_t from_one_to_two = 4;
+/// Of a mantissa: from 1 to 2 or from 3/4 to 3/2, without the sign.
+constexpr uint32_t from_one_to_two = 4, from_three_quarters = 7;
 
 /// All lanes of an operation of one or two vectors of type t and maybe a constant.
 Value *apply(FunctionEmitter &f, const Sizes &ids, const std::vector<Value *> &args, Type t,
@@ -72,8 +72,16 @@ Value *x86_scaled(FunctionEmitter &f, Value *x, Value *n, Type t) {
 }
 
 void x86_split_exponent(FunctionEmitter &f, Value *x, Type t, Value **m, Value **e) {
-    *m = apply(f, get_mantissa, {x}, t, f.builder().getInt32(from_one_to_two));
+    llvm::IRBuilder<> &b = f.builder();
+    const bool from_one = t.bits() == 64;
+    *m = apply(f, get_mantissa, {x}, t,
+               b.getInt32(from_one ? from_one_to_two : from_three_quarters));
     *e = apply(f, get_exponent, {x}, t, nullptr);
+    if (!from_one) {
+        // The exponent is that of the mantissa from 1 to 2, half of which this one may be.
+        Value *one = llvm::ConstantFP::get((*m)->getType(), 1.0);
+        *e = b.CreateSelect(b.CreateFCmpOLT(*m, one), b.CreateFAdd(*e, one), *e);
+    }
 }
 
 }  // namespace calotype::internal

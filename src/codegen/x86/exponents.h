@@ -11,7 +11,7 @@ namespace calotype::internal {
 bool x86_has_exponents(const Target &target, Type t);
 /// x * 2^n
 llvm::Value *x86_scaled(FunctionEmitter &f, llvm::Value *x, llvm::Value *n, Type t);
-/// |x| = 2^e * m with m from 1 to 2.
+/// |x| = 2^e * m with m from 1 to 2, of float32 from 3/4 to 3/2.
 void x86_split_exponent(FunctionEmitter &f, llvm::Value *x, Type t, llvm::Value **m,
                         llvm::Value **e);
 

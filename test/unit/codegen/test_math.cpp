@@ -292,6 +292,18 @@ TEST(Math, FastExponentialsFuseWhatIsExact) {
     EXPECT_EQ(count(text, "vsubps") + count(text, "vaddps"), 0u) << text;
 }
 
+/// A logarithm is bound by units that multiply: nine terms of a polynomial, their square, and what is added to them. AVX-512
+/// finds the mantissa without a product, AVX2 what is not normal without unsigned comparisons, which it does not have.
+TEST(Math, LogarithmsOfVectorsMultiplyElevenTimes) {
+    for (const char *target : {"x86-64-linux-avx2-fma", "x86-64-linux-avx512_skylake-avx2-fma"}) {
+        const std::string text = assembly(target, log(load(Float(32, 8), "a")));
+        const std::string inline_part = text.substr(0, text.find("retq"));
+        EXPECT_EQ(count(inline_part, "vfmadd") + count(inline_part, "vfnmadd"), 10u) << text;
+        EXPECT_EQ(count(inline_part, "vmulps"), 1u) << text;
+        EXPECT_EQ(count(text, "vpminud"), 0u) << text;
+    }
+}
+
 /// The code of a loop that adds up f(a[i]).
 std::string sum_of(Expr (*f)(Expr)) {
     const Expr i = Variable::make(Int(32), "i");

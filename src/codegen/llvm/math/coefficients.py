@@ -58,7 +58,7 @@ def log_kernel(z):
 
 
 def log1p_kernel(f):
-    return mp.mpf(1) / 3 if abs(f) < tiny else (mp.log(1 + f) - f + f ** 2 / 2) / f ** 3
+    return f / 3 - mp.mpf(1) / 2 if abs(f) < tiny else (mp.log(1 + f) - f) / f ** 2
 
 
 def eighth_root(x):
@@ -73,16 +73,19 @@ kernels = {
     # name: (meaning, function, weight, low, high, bits of the types)
     "exp": ("exp(r) = 1 + r + r^2 P(r)", lambda r: (mp.exp(r) - 1 - r) / r ** 2,
             lambda r: r ** 2 / mp.exp(r), mp.mpf("-0.3467"), mp.mpf("0.34671"), (32, 64)),
-    "log": ("log(1 + f) = f - f^2 / 2 + f^3 P(f)", log1p_kernel,
-            lambda f: f ** 2 if abs(f) < tiny else f ** 3 / mp.log(1 + f), root(0.5) - 1,
-            root(2) - 1, (32,)),
+    "log": ("log(1 + f) = f + f^2 P(f)", log1p_kernel,
+            lambda f: abs(f if abs(f) < tiny else f ** 2 / mp.log(1 + f)), mp.mpf("-0.25"),
+            mp.mpf("0.5"), (32,)),
     "log ": ("log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2)", log_kernel, lambda z: z / 2, tiny,
              mp.mpf("0.02945"), (64,)),
     "exp2_": ("2^r = 1 + r (log(2) + r P(r))", exp2_kernel, lambda r: r ** 2 / mp.mpf(2) ** r,
               mp.mpf("-0.501"), mp.mpf("0.5011"), (32, 64)),
     "log2_": ("log2((1 + s) / (1 - s)) = 2 s / log(2) + s^3 P(s^2)",
               lambda z: log_kernel(z) / mp.log(2), lambda z: z * mp.log(2) / 2, tiny,
-              mp.mpf("0.02945"), (32, 64)),
+              mp.mpf("0.0401"), (32,)),
+    "log2_ ": ("log2((1 + s) / (1 - s)) = 2 s / log(2) + s^3 P(s^2)",
+               lambda z: log_kernel(z) / mp.log(2), lambda z: z * mp.log(2) / 2, tiny,
+               mp.mpf("0.02945"), (64,)),
     "sin": ("sin(r) = r + r^3 P(r^2)", *odd(mp.sin), tiny, mp.mpf("0.617"), (32, 64)),
     "cos": ("cos(r) = 1 - r^2 / 2 + r^4 P(r^2)",
             lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2,

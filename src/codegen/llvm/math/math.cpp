@@ -241,13 +241,17 @@ bool MathEmitter::split_by_instructions(Value *x, Value **m, Value **e) {
     if (!f_.machine().split_exponent(f_, x, type_, m, e)) {
         return false;
     }
-    Value *is_above = b_.CreateFCmpOGE(*m, b_.CreateFMul(constant(2.0), from_bits(root_half())));
+    if (!is_double()) {
+        return true;
+    }
+    Value *is_above =
+        b_.CreateFCmpOGE(*m, b_.CreateFMul(constant(2.0), from_bits(least_mantissa())));
     *m = b_.CreateSelect(is_above, b_.CreateFMul(*m, constant(0.5)), *m);
     *e = b_.CreateSelect(is_above, b_.CreateFAdd(*e, constant(1.0)), *e);
     return true;
 }
 
-// Without instructions for it, the exponent is shifted out; sqrt(1/2) is moved to where a mantissa
+// Without instructions for it, the exponent is shifted out; the least mantissa is moved to where one
 // begins before.
 void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     if (split_by_instructions(x, m, e)) {
@@ -266,7 +270,8 @@ void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
 
 void MathEmitter::split_normal_exponent(Value *x, Value **m, Value **e) {
     if (!is_double()) {
-        Value *exponent = b_.CreateAShr(b_.CreateSub(bits_of(x), root_half()), mantissa_bits());
+        Value *exponent =
+            b_.CreateAShr(b_.CreateSub(bits_of(x), least_mantissa()), mantissa_bits());
         *m = from_bits(b_.CreateSub(bits_of(x), b_.CreateShl(exponent, mantissa_bits())));
         *e = b_.CreateSIToFP(exponent, float_type_);
         return;
@@ -274,15 +279,18 @@ void MathEmitter::split_normal_exponent(Value *x, Value **m, Value **e) {
     // Few machines convert vectors of 64-bit integers. The biased exponent below the leading bit of 2^52 is
     // that integer plus 2^52.
     Value *base = constant(0x1p52);
-    Value *shifted = b_.CreateAdd(bits_of(x), b_.CreateSub(bits_of(constant(1.0)), root_half()));
+    Value *shifted =
+        b_.CreateAdd(bits_of(x), b_.CreateSub(bits_of(constant(1.0)), least_mantissa()));
     Value *fraction = b_.CreateAnd(shifted, bits_constant((uint64_t(1) << mantissa_bits()) - 1));
-    *m = from_bits(b_.CreateAdd(fraction, root_half()));
+    *m = from_bits(b_.CreateAdd(fraction, least_mantissa()));
     Value *biased = b_.CreateOr(b_.CreateLShr(shifted, mantissa_bits()), bits_of(base));
     *e = b_.CreateFSub(from_bits(biased), constant(0x1p52 + exponent_bias()));
 }
 
-Value *MathEmitter::root_half() const {
-    return bits_constant(is_double() ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
+// sqrt(1/2), or for float32 3/4: instructions give mantissas from there to 3/2, and a polynomial of as many terms
+// suffices.
+Value *MathEmitter::least_mantissa() const {
+    return bits_constant(is_double() ? 0x3fe6a09e667f3bcd : 0x3f400000);
 }
 
 Value *MathEmitter::smallest_normal() const {
@@ -290,11 +298,13 @@ Value *MathEmitter::smallest_normal() const {
 }
 
 // Of positive numbers integers are in the same order as the floats whose bits they are; those of negative ones,
-// of zero and of subnormal numbers are less, and those of infinity and NaN more.
+// of zero and of subnormal numbers are less, and those of infinity and NaN more. With its sign changed the difference
+// is compared as a signed number, which every machine has an instruction for.
 Value *MathEmitter::is_not_normal(Value *x) {
-    Value *least = bits_of(smallest_normal());
+    Value *least = bits_of(smallest_normal()), *sign = bits_of(constant(-0.0));
     Value *count = b_.CreateSub(bits_of(constant(infinity)), least);
-    return b_.CreateICmpUGE(b_.CreateSub(bits_of(x), least), count);
+    Value *moved = b_.CreateSub(bits_of(x), b_.CreateAdd(least, sign));
+    return b_.CreateICmpSGE(moved, b_.CreateAdd(count, sign));
 }
 
 // log(2^e (1 + f)) of float64, with s = f / (2 + f): log(1 + f) = 2 s + s^3 P(s^2), written as f minus
@@ -309,13 +319,12 @@ Value *MathEmitter::log_by_quotient(Value *f, Value *e) {
     return b_.CreateFSub(b_.CreateFMul(e, constant(ln2_64.high)), log_m);
 }
 
-// Of float32 a polynomial of f itself is short enough to take less time than a quotient.
+// Of float32 a polynomial of f itself is short enough to take less time than a quotient. The exponent, which is
+// zero or the larger part, is added to f while the polynomial is computed; log(2) is nearer to a float32 than most
+// numbers, so that one product loses a fifteenth of the last place.
 Value *MathEmitter::log_by_polynomial(Value *f, Value *e) {
-    Value *square = b_.CreateFMul(f, f);
-    Value *sum = multiply_add(square, constant(-0.5), f);
-    sum = multiply_add(e, constant(ln2_32.low), sum);
-    sum = multiply_add(b_.CreateFMul(f, square), polynomial(f, table::log32), sum);
-    return multiply_add(e, constant(ln2_32.high), sum);
+    Value *sum = multiply_add(e, constant(ln2), f);
+    return multiply_add(b_.CreateFMul(f, f), polynomial(f, table::log32), sum);
 }
 
 Value *MathEmitter::log_of_parts(Value *m, Value *e) {

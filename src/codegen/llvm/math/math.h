@@ -105,7 +105,7 @@ private:
     void split_normal_exponent(Value *x, Value **m, Value **e);
     bool split_by_instructions(Value *x, Value **m, Value **e);
     /// The bits of sqrt(1/2).
-    Value *root_half() const;
+    Value *least_mantissa() const;
     Value *smallest_normal() const;
     Value *is_not_normal(Value *x);
     Value *log_of_parts(Value *m, Value *e);
