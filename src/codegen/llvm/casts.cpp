@@ -130,6 +130,13 @@ bool is_known_to_fit(const Expr &e, Type to) {
     return to.is_uint() && least && largest && *least >= 0 && *largest <= most + 0.5;
 }
 
+// Of a float that is kept from being less than zero, that which may be less: what packs makes zero of it, and of the smallest
+// integer, which the conversion makes of numbers beyond the integers.
+Expr without_lower_limit(const Expr &e, Type to) {
+    const Max *limited = e.type().is_float() && to.is_uint() ? e.as<Max>() : nullptr;
+    return limited && is_const_zero(limited->b) ? limited->a : e;
+}
+
 // What is known to fit is packed with saturation where the machine does that, and no lane has to be masked before. Of
 // NaN the conversion makes the smallest integer, and that becomes zero in either way.
 Value *emit_packed(FunctionEmitter &f, const Cast *op) {
@@ -140,7 +147,7 @@ Value *emit_packed(FunctionEmitter &f, const Cast *op) {
     if (!narrows || !f.machine().packs(f.target(), held, to) || !is_known_to_fit(op->value, to)) {
         return nullptr;
     }
-    Value *v = f.emit(op->value);
+    Value *v = f.emit(without_lower_limit(op->value, to));
     v = from.is_float() ? f.builder().CreateFPToSI(v, f.type(held)) : v;
     return f.machine().packed(f, v, to);
 }

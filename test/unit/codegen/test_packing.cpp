@@ -28,6 +28,34 @@ TEST(X86, FloatsThatFitArePackedWithoutMasks) {
     EXPECT_GT(masks(known(UInt(8, 32), 256)), 0u);
 }
 
+/// Packing makes zero of what is less, also of what no integer is small enough for.
+TEST(X86, FloatsAreKeptFromBelowZeroByPacking) {
+    const auto limits = [](Type to, const char *instruction) {
+        const Expr e = cast(to, clamp(load(Float(32, to.lanes()), "a"), 0.0f, 250.0f));
+        return count(assembly("x86-64-linux-avx2-fma", e), instruction);
+    };
+    EXPECT_EQ(limits(UInt(8, 32), "vmaxps"), 0u);
+    EXPECT_EQ(limits(UInt(8, 32), "vminps"), 4u);
+    EXPECT_EQ(limits(UInt(16, 16), "vmaxps"), 0u);
+    EXPECT_EQ(limits(Int(16, 16), "vmaxps"), 2u);
+    const float infinity = std::numeric_limits<float>::infinity();
+    std::vector<float> a = {-infinity, -3e38f, -1e10f, -2147483648.0f, -40000.0f,
+                            -300.0f,   -0.5f,  -0.0f,  0.9f,           200.7f,
+                            250.0f,    251.0f, 3e9f,   infinity};
+    a.resize(32, 7.5f);
+    for (const Target &target : runnable_targets()) {
+        for (const int lanes : {4, 8, 16, 32}) {
+            const auto got = map1<uint8_t, float>(target, lanes, a, [](const Expr &x) {
+                return cast(UInt(8, x.type().lanes()), clamp(x, 0.0f, 250.0f));
+            });
+            for (size_t i = 0; i < a.size(); i++) {
+                EXPECT_EQ(got[i], uint8_t(std::clamp(a[i], 0.0f, 250.0f)))
+                    << target.to_string() << ", " << lanes << " lanes: " << a[i];
+            }
+        }
+    }
+}
+
 TEST(X86, IntegersThatFitArePackedWithoutMasks) {
     const auto sum = [](Type narrow, Type wide, int a, int b, int shift) {
         const auto value = [&](const char *name) {
