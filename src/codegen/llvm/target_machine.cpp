@@ -17,6 +17,7 @@
 #include "codegen/arm/pairwise_sums.h"
 #include "codegen/arm/register_divisions.h"
 #include "codegen/llvm/machine.h"
+#include "codegen/llvm/passes/carried_choices.h"
 #include "codegen/llvm/passes/chained_loops.h"
 #include "codegen/llvm/passes/constant_divisors.h"
 #include "codegen/llvm/passes/inbounds_neighbours.h"
@@ -245,6 +246,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     compare_lanes_narrowly(*copy, target);
     take_lanes_apart(*copy);
     add_late_terms_last(*copy);
+    compute_both_choices(*copy);
     if (target.arch == Target::X86) {
         compare_upper_bits_at_once(*copy);
         compare_by_known_extremes(*copy);
