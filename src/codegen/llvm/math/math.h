@@ -104,7 +104,7 @@ private:
     /// The same of x that is positive and normal.
     void split_normal_exponent(Value *x, Value **m, Value **e);
     bool split_by_instructions(Value *x, Value **m, Value **e);
-    /// The bits of sqrt(1/2).
+    /// The bits of the least mantissa that split_exponent gives.
     Value *least_mantissa() const;
     Value *smallest_normal() const;
     Value *is_not_normal(Value *x);
