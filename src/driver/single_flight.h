@@ -3,6 +3,8 @@
 // same time.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <functional>
 #include <future>
@@ -37,14 +39,18 @@ public:
         {
             std::lock_guard<std::mutex> lock(mutex_);
             auto it = entries_.find(key);
-            is_maker = it == entries_.end();
-            if (is_maker) {
+            const bool is_new = it == entries_.end();
+            is_maker = is_new || it->second.is_abandoned();
+            if (is_new) {
                 used_.push_front(key);
-                it =
-                    entries_.emplace(key, Entry{promise.get_future().share(), used_.begin()}).first;
+                it = entries_.emplace(key, Entry{{}, used_.begin(), getpid()}).first;
                 in_flight_++;
             } else {
                 used_.splice(used_.begin(), used_, it->second.place);
+            }
+            if (is_maker) {
+                it->second.future = promise.get_future().share();
+                it->second.process = getpid();
             }
             future = it->second.future;
         }
@@ -75,7 +81,12 @@ private:
     struct Entry {
         std::shared_future<Result> future;
         typename std::list<JobKey>::iterator place;
+        pid_t process;            ///< in which it is made
         bool has_landed = false;  ///< there is a result
+        /// Whether it was in flight when this process was forked, on a thread that is not here.
+        bool is_abandoned() const {
+            return !has_landed && process != getpid();
+        }
     };
 
     /// The entry of this thread's flight is kept, or goes where it brought an error. What is in

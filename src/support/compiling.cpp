@@ -22,13 +22,24 @@ constexpr auto wait_for_the_end = std::chrono::seconds(2);
 // Threads that compile, but for those that are in functions of the user's.
 std::atomic<int> compiling{0};
 std::atomic<bool> is_ending{false};
+// Threads that are about to fork: nobody begins to compile meanwhile.
+std::atomic<int> forking{0};
 
 thread_local int depth = 0;
 thread_local bool ends_process = false;
 
+void count_when_nobody_forks() {
+    compiling++;
+    while (forking > 0) {
+        compiling--;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        compiling++;
+    }
+}
+
 // Whether the thread may: not once the process is ending.
 bool begin() {
-    compiling++;
+    count_when_nobody_forks();
     if (!is_ending || ends_process) {
         return true;
     }
@@ -42,12 +53,7 @@ void end() {
     compiling--;
 }
 
-// On the thread that ends the process, which may compile itself.
-void wait_for_compiling() {
-    ends_process = true;
-    if (is_ending.exchange(true)) {
-        return;
-    }
+void wait_for_the_others() {
     const auto begun = std::chrono::steady_clock::now();
     const int own = depth > 0 ? 1 : 0;
     while (compiling > own && std::chrono::steady_clock::now() - begun < longest_wait) {
@@ -55,8 +61,27 @@ void wait_for_compiling() {
     }
 }
 
+// On the thread that ends the process, which may compile itself.
+void wait_for_compiling() {
+    ends_process = true;
+    if (!is_ending.exchange(true)) {
+        wait_for_the_others();
+    }
+}
+
+// What another thread has locked or is making for the first time would stay so in the child.
+void before_fork() {
+    forking++;
+    wait_for_the_others();
+}
+
+void after_fork_in_parent() {
+    forking--;
+}
+
 // A child process has none of the other threads.
-void count_own_thread() {
+void after_fork_in_child() {
+    forking = 0;
     compiling = depth > 0 ? 1 : 0;
 }
 
@@ -75,7 +100,8 @@ void wait_at_exit() {
 
 CompilingScope::CompilingScope(bool for_ending) {
     [[maybe_unused]] static const int installed =
-        std::atexit(wait_for_compiling) + pthread_atfork(nullptr, nullptr, count_own_thread);
+        std::atexit(wait_for_compiling) +
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     ends_process |= for_ending;
     if (depth == 0 && !begin()) {
         end();

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <set>
 
+#include "support/compiling.h"
 #include "support/environment.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -213,6 +214,8 @@ Target get_target_from_environment() {
 namespace {
 
 Target jit_target_of(const std::string &text) {
+    // What the host has is found out once: not while the process forks.
+    const internal::CompilingScope compiling;
     const Target host = get_host_target();
     Target target = text.empty() ? host : Target(text);
     target.set_feature(Target::JIT);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys of jobs, and the caches in memory and on disk.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -26,6 +31,41 @@ CompileJob job_of(const Func &f, const std::string &name = "f",
     job.source = p.source(name, p.infer_arguments());
     job.target = target;
     return job;
+}
+
+// ---- results by key ----
+
+TEST(SingleFlightCache, AChildMakesWhatAThreadOfItsParentWasMaking) {
+    SingleFlightCache<int> cache(4);
+    const JobKey key{"job", 1};
+    std::atomic<bool> is_begun{false}, is_forked{false};
+    std::thread maker([&] {
+        cache.get(key, [&] {
+            is_begun = true;
+            while (!is_forked) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            return std::make_shared<const int>(3);
+        });
+    });
+    while (!is_begun) {
+        std::this_thread::yield();
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        const auto make = [] {
+            return std::make_shared<const int>(5);
+        };
+        const int first = *cache.get(key, make);
+        _exit(first == 5 && cache.get(key, make) && cache.made() == 1 ? 0 : 1);
+    }
+    is_forked = true;
+    maker.join();
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(*cache.get(key, [] { return std::make_shared<const int>(7); }), 3);
 }
 
 // ---- keys ----

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a process ends in which threads compile.
+// How a process ends, and forks, in which threads compile.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -93,7 +94,71 @@ void join_a_thread_that_comes_too_late() {
     std::exit(2);
 }
 
+// The child makes what the other thread was making: a table that is made once.
+int &table_that_takes_long() {
+    static int table = [] {
+        begin_and_end();
+        return 7;
+    }();
+    return table;
+}
+
+void fork_while_a_thread_compiles() {
+    std::thread compiles([] {
+        const CompilingScope compiling;
+        table_that_takes_long();
+    });
+    while (!has_begun) {
+        std::this_thread::yield();
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        const CompilingScope compiling;
+        _exit(table_that_takes_long());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    compiles.join();
+    { const CompilingScope compiling; }
+    std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+// Whose function waits for the fork, as for a lock that the forking thread has.
+void fork_while_a_function_of_the_user_waits() {
+    std::atomic<bool> has_forked{false};
+    std::thread compiles([&] {
+        const CompilingScope compiling;
+        const UsersFunctionScope users;
+        has_begun = true;
+        while (!has_forked) {
+            std::this_thread::yield();
+        }
+    });
+    while (!has_begun) {
+        std::this_thread::yield();
+    }
+    const auto before = std::chrono::steady_clock::now();
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    const bool is_soon = std::chrono::steady_clock::now() - before < std::chrono::seconds(5);
+    has_forked = true;
+    waitpid(child, nullptr, 0);
+    compiles.join();
+    std::_Exit(is_soon ? 0 : 1);
+}
+
 }  // namespace
+
+TEST(CompilingScope, AChildCompilesWhatAThreadOfItsParentDid) {
+    EXPECT_EXIT(fork_while_a_thread_compiles(), testing::ExitedWithCode(7), "");
+}
+
+TEST(CompilingScope, AForkDoesNotWaitForAFunctionOfTheUser) {
+    EXPECT_EXIT(fork_while_a_function_of_the_user_waits(), testing::ExitedWithCode(0), "");
+}
 
 TEST(CompilingScope, AThreadThatADestructorWaitsForIsRefused) {
     EXPECT_EXIT(join_a_thread_that_comes_too_late(), testing::ExitedWithCode(0), "");
