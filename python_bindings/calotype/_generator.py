@@ -51,8 +51,6 @@ _OPEN = -1
 def _type(given: Any) -> _core.Type:
     if isinstance(given, type) and given in _PYTHON_TYPES:
         return _PYTHON_TYPES[given]
-    if isinstance(given, str):
-        raise CallError(f"{given!r} is the name of a type, must be the Type: Type({given!r})")
     try:
         return _core.Type(given)
     except TypeError:

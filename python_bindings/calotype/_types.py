@@ -48,7 +48,7 @@ TupleLike = Union["FuncRef", Sequence[ExprLike]]
 ValueLike = Union[ExprLike, TupleLike]
 LoopLike = Union["Var", "RVar", "RDom", "VarOrRVar"]
 TypeLike = Any
-"""A Type, bool, int or float, a dtype or scalar type of numpy, or a dtype of torch."""
+"""A Type or its name, bool, int or float, a dtype or scalar type of numpy, or a dtype of torch."""
 ArgumentLike = Union["Argument", "OutputImageParam", "Param"]
 ParameterLike = Union["Parameter", "OutputImageParam", "Param"]
 BufferLike = Any

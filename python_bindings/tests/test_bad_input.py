@@ -354,6 +354,9 @@ def test_sizes_that_are_none():
             f.realize(sizes)
     with pytest.raises(ct.CompileError, match="4.0 .float. is no size, which is an int, and no Buffer"):
         f.realize([4.0, 3.0])
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(ct.CompileError, match="5.* .int64. is no list of sizes, no Buffer"):
+        f.realize(numpy.int64(5))
     for make in (
         lambda: ct.Buffer(ct.UInt(8), [2**40]),
         lambda: ct.Buffer(ct.Int(64), [2**31 - 1, 2**31 - 1]),

@@ -450,6 +450,28 @@ class DtypeOfTorch:
         return "torch." + self.name
 
 
+def test_names_of_types_are_types():
+    x = ct.Var("x")
+    assert ct.ImageParam("uint8", 2).type() == ct.UInt(8)
+    assert ct.Param("float32", "gain", 2.5).get() == 2.5
+    assert ct.cast("int16", x).type() == ct.Int(16)
+    assert ct.Buffer("bool", [3]).type() == ct.Bool()
+    assert ct.Func("float64", 1, "f").types() == [ct.Float(64)]
+    assert ct.Func(["int8", ct.UInt(8)], 1, "f").types() == [ct.Int(8), ct.UInt(8)]
+    assert ct.Argument("a", ct.ArgumentKind.InputScalar, "bfloat16", 0).type == ct.BFloat(16)
+    for use in (lambda: ct.ImageParam("flaot32", 1), lambda: ct.cast("", x), lambda: ct.Buffer("f4", [2])):
+        with pytest.raises(ct.CompileError, match="is no type: names are as 'uint8', 'float32' or 'bool'"):
+            use()
+
+
+def test_types_of_numpy_that_are_none():
+    numpy, x = pytest.importorskip("numpy"), ct.Var("x")
+    for t in (numpy.object_, numpy.datetime64, numpy.str_, numpy.void, numpy.complex64, numpy.dtype("M8[s]")):
+        with pytest.raises(ct.CompileError, match="there is no element type like"):
+            ct.cast(t, x)
+    assert ct.Type(numpy.longlong) == ct.Int(64)
+
+
 def test_dtypes_of_torch_are_types():
     for name, t in (("uint8", ct.UInt(8)), ("bfloat16", ct.BFloat(16)), ("float64", ct.Float(64)), ("bool", ct.Bool())):
         assert ct.ImageParam(DtypeOfTorch(name), 2).type() == t

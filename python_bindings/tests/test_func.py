@@ -128,6 +128,24 @@ def test_reductions():
     assert [v.name() for v in r2] == [r2.x.name(), r2.y.name()]
 
 
+def test_domains_as_in_cpp():
+    p = ct.Param(ct.Int(32), "p", 3)
+    r = ct.RDom(1, 4, 0, p + 2, "r")
+    assert [str(e) for e in (r.x, r.x.min(), r.x.extent())] == ["r$x", "1", "4"]
+    assert [str(e) for e in (r.y, r.y.min(), r.y.extent())] == ["r$y", "0", "p + 2"]
+    assert ct.RDom(0, 3, name="s").x.name() == "s$x"
+    f = ct.Func("f")
+    f[x] = ct.sum(x + ct.RDom(0, p))
+    assert list(f.realize([2])) == [3, 6]
+    refused = {
+        "an RDom is given 3 numbers, must be pairs of min and extent": lambda: ct.RDom(0, 3, 1),
+        "an RDom is given two names": lambda: ct.RDom(0, 3, "a", name="b"),
+    }
+    for text, use in refused.items():
+        with pytest.raises(ct.CallError, match=text):
+            use()
+
+
 def test_predicated_domain():
     r = ct.RDom([(0, 10), (0, 10)])
     r.where(r.x < r.y)

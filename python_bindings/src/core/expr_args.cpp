@@ -22,7 +22,11 @@ bool is_typed_number(nb::handle h) {
         PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || h.is_none()) {
         return false;
     }
-    if (!has(h, "dtype") || !has(h, "item") || !is_type_like(h.attr("dtype"))) {
+    if (!has(h, "dtype") || !has(h, "item")) {
+        return false;
+    }
+    const nb::object dtype = h.attr("dtype");
+    if (PyUnicode_Check(dtype.ptr()) || !is_type_like(dtype)) {
         return false;
     }
     const nb::object ndim = nb::steal(PyObject_GetAttrString(h.ptr(), "ndim"));

@@ -18,6 +18,27 @@ std::string describe_domain(const RDom &r) {
     return "<calotype.RDom " + text + ">";
 }
 
+// As in C++: a name may come last.
+RDom domain_of_pairs(nb::handle min, nb::handle extent, const nb::args &more, std::string name) {
+    nb::list numbers;
+    numbers.append(min);
+    numbers.append(extent);
+    const size_t count = more.size();
+    const bool has_name = count > 0 && PyUnicode_Check(more[count - 1].ptr());
+    for (size_t i = 0; i < count - size_t(has_name); i++) {
+        numbers.append(more[i]);
+    }
+    const size_t all = numbers.size();
+    call_assert(all % 2 == 0) << "an RDom is given " << all
+                              << " numbers, must be pairs of min and extent";
+    call_assert(!has_name || name.empty()) << "an RDom is given two names";
+    nb::list region;
+    for (size_t i = 0; i < all; i += 2) {
+        region.append(nb::make_tuple(numbers[i], numbers[i + 1]));
+    }
+    return RDom(to_region(region), has_name ? nb::cast<std::string>(more[count - 1]) : name);
+}
+
 RVar at(const RDom &r, int i) {
     if (i < 0 || i >= (r.defined() ? r.dimensions() : 0)) {
         const std::string text = "the RDom has " +
@@ -31,7 +52,8 @@ RVar at(const RDom &r, int i) {
 }  // namespace
 
 void bind_rdom(PythonModule &m) {
-    PythonClass<RDom> c(m, "RDom", "A reduction domain: RDom([(min, extent), ...]).");
+    PythonClass<RDom> c(
+        m, "RDom", "A reduction domain: RDom([(min, extent), ...]), or RDom(min, extent, ...).");
     c.def(nb::init<>())
         .def(
             "__init__", [](RDom *r, const OutputImageParam &p) { new (r) RDom(p); },
@@ -44,6 +66,12 @@ void bind_rdom(PythonModule &m) {
                 new (r) RDom(to_region(region), name);
             },
             "region"_a, "name"_a = "")
+        .def(
+            "__init__",
+            [](RDom *r, ExprArg min, ExprArg extent, nb::args more, const std::string &name) {
+                new (r) RDom(domain_of_pairs(min.object, extent.object, more, name));
+            },
+            "min"_a, "extent"_a, "more"_a, "name"_a = "")
         .def("defined", &RDom::defined)
         .def("same_as", &RDom::same_as, "other"_a)
         .def("dimensions", [](const RDom &r) { return r.defined() ? r.dimensions() : 0; })

@@ -80,7 +80,8 @@ void check_size_of_type(int bits, int lanes) {
 
 Type type_named(const std::string &name) {
     Type t;
-    user_assert(parse_type(name, &t)) << "'" << name << "' is no type";
+    user_assert(parse_type(name, &t))
+        << "'" << name << "' is no type: names are as 'uint8', 'float32' or 'bool'";
     return t;
 }
 
@@ -92,8 +93,10 @@ const Type &with_limits(const Type &t) {
 
 }  // namespace
 
+// A name stands for a type wherever one is asked for: what is none is said to be none.
 bool is_type_like(nb::handle h) {
-    return nb::isinstance<Type>(h) || h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
+    return nb::isinstance<Type>(h) || PyUnicode_Check(h.ptr()) ||
+           h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) || is_numpy_scalar_type(h) ||
            is_scalar_type_with_dtype(h) || has_kind_and_itemsize(h) || is_dtype_of_torch(h);
@@ -106,6 +109,9 @@ Type to_type(nb::handle h) {
                                    << ": integers have 1 to 64 bits, floats 16, 32 or 64";
         return t;
     }
+    if (PyUnicode_Check(h.ptr())) {
+        return type_named(nb::cast<std::string>(h));
+    }
     if (h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type)) {
         return Bool();
     }
@@ -116,7 +122,7 @@ Type to_type(nb::handle h) {
         return Float(32);
     }
     if (is_numpy_scalar_type(h)) {
-        return type_of_dtype(h(0).attr("dtype"));
+        return type_of_dtype(nb::module_::import_("numpy").attr("dtype")(h));
     }
     if (is_scalar_type_with_dtype(h)) {
         return type_of_dtype(h.attr("dtype"));

@@ -39,7 +39,8 @@ struct Outputs {
     std::vector<Runtime::Buffer<>> kept;  ///< their memory, also if another thread deallocates one
 
     explicit Outputs(nb::handle h) {
-        if (is_buffer_like(h)) {
+        // A number of numpy has memory, but stands for a size where it is in a list.
+        if (is_buffer_like(h) && !is_size(h)) {
             reserve(1);
             add(h);
             return;
