@@ -157,6 +157,31 @@ def test_many_threads(path):
     assert not failures
 
 
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has its lock")
+def test_without_the_lock_of_python(path):
+    code = f"""if True:
+        import calotype, sys, threading
+        from calotype import runtime
+        assert not sys._is_gil_enabled()
+        scale = runtime.load({str(path)!r})
+        def work(k):
+            for i in range(500):
+                a, out = (memoryview(bytearray([b] * 6)).cast("B", (2, 3)) for b in (k, 0))
+                scale(a, 2.0, i % 3, out) if i % 2 else scale(image=a, gain=2, offset=i % 3, result=out)
+                assert out.tolist() == [[2 * k + i % 3] * 3] * 2
+                try:
+                    scale(a, "x", 1, out)
+                except calotype.ArgumentError as e:
+                    assert "must be a number" in str(e)
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+        [t.start() for t in threads], [t.join() for t in threads]
+        assert not sys._is_gil_enabled()
+    """
+    command = [sys.executable, "-W", "error", "-X", "faulthandler", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def compiled_module(folder, name, pipeline, args, function=None, target="host"):
     """By the emit type python_extension: one file, imported as any module."""
     base = str(folder / name)

@@ -79,7 +79,10 @@ std::string python_extension_text(const LoweredModule &module, const Target &tar
         << "as C++17 into " << name << ".so and\n"
         << "// linked with the library of the functions. It needs the package calotype-runtime or "
            "calotype to run.\n"
-        << "#ifndef Py_LIMITED_API\n#define Py_LIMITED_API 0x030a0000\n#endif\n"
+        << "#include <pyconfig.h>\n"
+        << "// A Python without its lock has no limited API.\n"
+        << "#if !defined(Py_LIMITED_API) && !defined(Py_GIL_DISABLED)\n"
+        << "#define Py_LIMITED_API 0x030a0000\n#endif\n"
         << "#include <Python.h>\n#include <dlfcn.h>\n\n"
         << "extern \"C\" {\n";
     std::vector<std::string> needed = runtime_functions(target);
@@ -111,6 +114,11 @@ std::string python_extension_text(const LoweredModule &module, const Target &tar
         << "        Py_DECREF(module);\n"
         << "        return nullptr;\n"
         << "    }\n"
+        << "#ifdef Py_GIL_DISABLED\n"
+        << "    if (module) {\n"
+        << "        PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED);\n"
+        << "    }\n"
+        << "#endif\n"
         << "    return module;\n"
         << "}\n";
     return out.str();
