@@ -187,6 +187,39 @@ def test_a_child_calls_what_its_parent_has_compiled():
     assert out.strip() == "0"
 
 
+def test_extern_functions_live_as_long_as_what_calls_them():
+    out = run(
+        "import gc, weakref\n"
+        "import calotype as ct\n"
+        "x = ct.Var('x')\n"
+        "called = []\n"
+        "class Function:\n"
+        "    def __init__(self, k):\n"
+        "        self.k = k\n"
+        "    def __call__(self, i):\n"
+        "        return i + self.k\n"
+        "def pipeline(k):\n"
+        "    function = Function(k)\n"
+        "    called.append(weakref.ref(function))\n"
+        "    f = ct.Func(f'f{k}')\n"
+        "    f[x] = ct.extern_call('plus', ct.Int(32), [x])\n"
+        "    p = ct.Pipeline(f)\n"
+        "    p.set_jit_externs({'plus': ct.ExternFunction(function, ct.Int(32), [ct.Int(32)])})\n"
+        "    return p\n"
+        "p = pipeline(0)\n"
+        "c = pipeline(1).compile_to_callable([])\n"
+        "gc.collect()\n"
+        "out = ct.Buffer(ct.Int(32), [2])\n"
+        "c(out)\n"
+        "print(*p.realize([2]), *out)\n"
+        "pipeline(2)\n"
+        "pipeline(3)  # frees what nobody calls\n"
+        "gc.collect()\n"
+        "print(*p.realize([2]), *(function() is not None for function in called[:3]))\n"
+    )
+    assert out.split() == "0 1 1 2 0 1 True True False".split()
+
+
 def test_an_array_that_nobody_else_keeps_lives_as_long_as_the_call():
     run(
         PIPELINE

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,12 +80,14 @@ private:
     std::vector<Type> arg_types_;
 };
 
-/// A C function by address.
+/// A C function by address. What it needs to stay there may be given with it: code that calls the
+/// function keeps that.
 class ExternCFunction {
 public:
     ExternCFunction() = default;
-    ExternCFunction(void *address, const ExternSignature &signature)
-        : address_(address), signature_(signature) {
+    ExternCFunction(void *address, const ExternSignature &signature,
+                    std::shared_ptr<const void> kept = nullptr)
+        : address_(address), signature_(signature), kept_(std::move(kept)) {
     }
     template<typename R, typename... Args>
     ExternCFunction(R (*f)(Args...))
@@ -96,10 +99,14 @@ public:
     const ExternSignature &signature() const {
         return signature_;
     }
+    const std::shared_ptr<const void> &kept() const {
+        return kept_;
+    }
 
 private:
     void *address_ = nullptr;
     ExternSignature signature_;
+    std::shared_ptr<const void> kept_;
 };
 
 /// What a name that pipelines call stands for: a C function or a pipeline, which is called as an

@@ -215,6 +215,9 @@ void link_externs(JitJob &made) {
     for (const auto &[name, e] : made.externs) {
         if (!e.pipeline().defined()) {
             job.jit_symbols[name] = e.extern_c_function().address();
+            if (e.extern_c_function().kept()) {
+                job.keep_alive.push_back(e.extern_c_function().kept());
+            }
             continue;
         }
         std::vector<Argument> args = arguments_of(inputs_of(e.pipeline()));

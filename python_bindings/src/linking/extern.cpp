@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C functions that pipelines call: in expressions and as extern stages.
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include <calotype/support/user_text.h>
 
 #include "bindings.h"
@@ -88,14 +92,42 @@ ExternSignature signature_of(nb::handle h) {
     return ExternSignature(result, false, arguments);
 }
 
-// What is called must stay: the functions are kept by the object that the pipeline belongs to.
-template<typename T>
-void set_externs(nb::handle self, nb::dict externs) {
-    // The functions of now, whatever becomes of the dict that was given.
-    nb::dict kept;
-    kept.update(externs);
+// Objects that no code calls any more. Code ends on any thread, under locks of the compiler, where
+// nothing of Python may run.
+struct Uncalled {
+    std::mutex mutex;
+    std::vector<PyObject *> objects;
+};
+
+Uncalled &uncalled() {
+    static auto *only = new Uncalled;
+    return *only;
+}
+
+void free_uncalled() {
+    std::vector<PyObject *> objects;
+    {
+        const std::lock_guard<std::mutex> lock(uncalled().mutex);
+        objects.swap(uncalled().objects);
+    }
+    for (PyObject *object : objects) {
+        Py_DECREF(object);
+    }
+}
+
+std::shared_ptr<const void> kept_for_code(nb::handle h) {
+    h.inc_ref();
+    return {h.ptr(), [](const void *object) {
+                const std::lock_guard<std::mutex> lock(uncalled().mutex);
+                uncalled().objects.push_back(static_cast<PyObject *>(const_cast<void *>(object)));
+            }};
+}
+
+// What is called must stay: the pipeline and the code that calls them keep the functions.
+void set_externs(Pipeline &pipeline, nb::dict externs) {
+    free_uncalled();
     std::map<std::string, JITExtern> map;
-    for (auto [name, value] : kept) {
+    for (auto [name, value] : externs) {
         call_assert(PyUnicode_Check(name.ptr()))
             << describe(name) << " is no name of an extern function, must be a str";
         const std::string key = nb::cast<std::string>(name);
@@ -104,14 +136,12 @@ void set_externs(nb::handle self, nb::dict externs) {
         } else if (nb::isinstance<Pipeline>(value)) {
             map.emplace(key, JITExtern(nb::cast<const Pipeline &>(value)));
         } else {
-            map.emplace(key,
-                        JITExtern(ExternCFunction(address_of(key, value), signature_of(value))));
+            map.emplace(key, JITExtern(ExternCFunction(address_of(key, value), signature_of(value),
+                                                       kept_for_code(value))));
         }
     }
-    nb::cast<T &>(self).set_jit_externs(map);
+    pipeline.set_jit_externs(map);
     wait_for_runs_at_exit();
-    // Never freed: compiled code that calls them may be found again by another pipeline.
-    kept.release();
 }
 
 }  // namespace
@@ -140,7 +170,7 @@ void bind_extern(PythonModule &m) {
     }
     auto pipeline = PythonClass<Pipeline>::in(m, "Pipeline");
     pipeline.def(
-        "set_jit_externs", &set_externs<Pipeline>, "externs"_a,
+        "set_jit_externs", &set_externs, "externs"_a,
         "What names of extern functions stand for in this process: ExternFunctions, functions "
         "of ctypes, addresses, or Funcs.");
     m.def(

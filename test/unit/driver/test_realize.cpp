@@ -546,6 +546,26 @@ TEST(Externs, CFunctionByAddress) {
     EXPECT_EQ(out(4), 12);
 }
 
+TEST(Externs, CodeKeepsWhatItsFunctionNeeds) {
+    auto kept = std::make_shared<int>(1);
+    const std::weak_ptr<int> needed = kept;
+    Callable callable;
+    {
+        Func f;
+        f(x) = Call::make(Int(32), "triple_of", {x}, CallKind::PureExtern);
+        Pipeline p(f);
+        const ExternCFunction function(reinterpret_cast<void *>(triple), ExternSignature(triple),
+                                       std::move(kept));
+        p.set_jit_externs({{"triple_of", JITExtern(function)}});
+        callable = p.compile_to_callable({});
+        p.set_jit_externs({});
+    }
+    EXPECT_FALSE(needed.expired());
+    Buffer<int32_t> out(5);
+    callable(out);
+    EXPECT_EQ(out(4), 12);
+}
+
 TEST(Externs, APipelineAsAnExternStage) {
     Func inner;
     Param<int> base("base");
