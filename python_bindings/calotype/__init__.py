@@ -13,6 +13,7 @@ and `calotype.runtime`, which runs compiled pipelines, needs no compiler at all.
 """
 
 import importlib
+import sys
 
 from ._errors import (
     ArgumentError,
@@ -59,7 +60,9 @@ def __getattr__(name: str) -> Any:
             f"calotype.{name} needs the compiler, and only calotype-runtime is installed here"
         ) from None
     except AttributeError:
-        raise AttributeError(f"module 'calotype' has no attribute '{name}'") from None
+        # With both, Python suggests a name that is alike.
+        here = sys.modules[__name__]
+        raise AttributeError(f"module 'calotype' has no attribute '{name}'", name=name, obj=here) from None
     globals()[name] = value
     return value
 

@@ -88,3 +88,9 @@ def test_the_headers_are_read():
     assert len(names[""]) > 100
     assert {"vectorize", "gpu_tile", "specialize"} <= names["LoopDirectives"].keys() | names["GpuDirectives"]
     assert {"realize", "compile_jit", "update", "lambda"} <= names["Func"].keys() | names[""]
+
+
+def test_names_that_are_alike_are_suggested():
+    with pytest.raises(AttributeError, match="module 'calotype' has no attribute 'Funk'") as e:
+        ct.Funk  # noqa: B018
+    assert (e.value.name, e.value.obj) == ("Funk", ct)
