@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/unroll_loops.h"
 
+#include <algorithm>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -121,6 +123,9 @@ bool is_innermost(const Stmt &body) {
     return !has_loop;
 }
 
+/// More code than that takes hours to compile, if memory suffices.
+constexpr int64_t most_unrolled = 65536;
+
 class Unroller : public Mutator {
 private:
     using Mutator::visit;
@@ -129,6 +134,18 @@ private:
     static bool may_stay_a_loop() {
         const char *permitted = environment("PERMIT_FAILED_UNROLL");
         return permitted && std::string(permitted) == "1";
+    }
+
+    /// Of the body of a loop, in those around it.
+    int64_t all_copies(const For *op, int64_t copies) const {
+        user_assert(copies <= most_unrolled)
+            << "loop " << op->name << " cannot be unrolled: its extent is " << copies
+            << ", must be at most " << most_unrolled;
+        user_assert(copies * copies_around_ <= most_unrolled)
+            << "loop " << op->name << " cannot be unrolled: its extent is " << copies
+            << ", which with the unrolled loops around it makes " << copies * copies_around_
+            << " copies, must be at most " << most_unrolled;
+        return copies * copies_around_;
     }
 
     static std::vector<Stmt> copies_of(const For *op, const Stmt &body, int64_t copies) {
@@ -170,9 +187,14 @@ private:
             in_kernel_ = around;
             return s;
         }
-        const Stmt body = mutate(op->body);
         const Expr extent = simplify(op->extent);
         const std::optional<int64_t> copies = as_const_int(extent);
+        const int64_t around = copies_around_;
+        if (copies) {
+            copies_around_ = all_copies(op, std::max<int64_t>(1, *copies));
+        }
+        const Stmt body = mutate(op->body);
+        copies_around_ = around;
         if (!copies && may_stay_a_loop()) {
             user_warning << "loop " << op->name << " is not unrolled: its extent " << extent
                          << " is not constant";
@@ -184,6 +206,7 @@ private:
     }
 
     static constexpr int64_t most_copies = 16;
+    int64_t copies_around_ = 1;  ///< that the unrolled loops around make
     bool in_kernel_ = false;
 };
 

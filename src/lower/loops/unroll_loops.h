@@ -13,7 +13,7 @@ namespace calotype::internal {
 ///       f[x] = x                                ->      f[a + 1] = a + 1
 ///     }                                                 f[a + 2] = a + 2
 ///
-/// An extent that is not constant is a CompileError.
+/// An extent that is not constant is a CompileError, as are more than 65536 copies of a body.
 ///
 /// Short serial loops of the host that choose by their variable, as a mux does, are unrolled, too, if
 /// what is chosen is together at most twice as large as the loop's body.

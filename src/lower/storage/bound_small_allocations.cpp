@@ -8,6 +8,7 @@
 #include "ir/conventions/stack_storage.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/known_here.h"
 #include "lower/storage/constant_indices.h"
@@ -17,8 +18,8 @@ namespace calotype::internal {
 
 namespace {
 
-/// What is put there when asked for, where the size is not constant and this is a bound. Some
-/// bounds are only what the type allows, and no stack could hold that.
+/// What is put there when asked for: a stack has a few megabytes, and some bounds are only what the
+/// type allows.
 constexpr int64_t max_bound_on_stack = 256 * 1024;
 
 class Bounder : public Mutator {
@@ -78,6 +79,9 @@ private:
             << "Heap";
         if ((!asked && bytes > max_automatic_stack_bytes) || (asked && !fits)) {
             return s;
+        }
+        if (in_blocks_ == 0 && bytes > max_bound_on_stack) {
+            return with(op, &Allocate::memory_type, MemoryType::Heap);
         }
         const MemoryType where = must ? MemoryType::Register : MemoryType::Stack;
         // In a kernel rows and columns still matter: threads may share them out.

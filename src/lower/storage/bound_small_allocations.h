@@ -15,6 +15,9 @@ namespace calotype::internal {
 /// Indices into storage on the stack that are constants with all lets in them become so
 /// (constant_indices.h).
 ///
+/// What is asked for on the stack, or in registers, of the host and takes more than 256 KB goes to
+/// the heap: the stack of a thread could not hold it.
+///
 /// Storage in MemoryType::Register must have a bound, and no storage may be known to be larger than
 /// the target allows (CompileError else).
 ///
