@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -193,6 +194,28 @@ TEST(Tails, of_a_fused_loop) {
     f(x, y) = x * 10 + y;
     f.fuse(x, y, fused).vectorize(fused, 8, TailStrategy::GuardWithIf);
     expect_all(f.realize({13, 7}), [](int i, int j) { return i * 10 + j; });
+}
+
+TEST(Tails, of_a_factor_as_large_as_any) {
+    Param<int> factor("factor");
+    factor.set(std::numeric_limits<int>::max());
+    const auto expect_numbers = [](const Buffer<int> &result) {
+        for (int i = 0; i < result.width(); i++) {
+            ASSERT_EQ(result(i), i * 3);
+        }
+    };
+    for (const Expr &number : {Expr(factor), Expr(std::numeric_limits<int>::max())}) {
+        Func f("f"), sum("sum");
+        f(x) = x * 3;
+        f.split(x, xo, xi, number, TailStrategy::GuardWithIf);
+        expect_numbers(f.realize({100}));
+        RDom r(0, 100, "r");
+        RVar ro("ro"), ri("ri");
+        sum() = 0;
+        sum() += r;
+        sum.update().split(r, ro, ri, number);
+        EXPECT_EQ(Buffer<int>(sum.realize())(), 4950);
+    }
 }
 
 TEST(Tails, of_the_outer_dimension) {

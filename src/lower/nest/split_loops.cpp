@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arith/simplify.h"
+#include "ir/constants.h"
 #include "ir/operators.h"
 #include "lower/names.h"
 #include "pipeline/tails.h"
@@ -49,11 +50,19 @@ bool is_rounded_up(TailStrategy tail) {
     return tail == TailStrategy::RoundUp || tail == TailStrategy::RoundUpAndBlend;
 }
 
+/// How many blocks of `factor` a range has. The sum of both is not made where it may be too large for the type: a
+/// factor may be any number.
+Expr blocks_of(const Expr &min, const Expr &max, const Expr &factor) {
+    constexpr int64_t small = 1 << 24;
+    const std::optional<int64_t> number = as_const_int(factor);
+    return number && *number <= small ? (max - min + factor) / factor : (max - min) / factor + 1;
+}
+
 /// How many iterations the outer loop has. Where it is split with a tail that is shifted, at least one
 /// block, as a loop may not begin before 0: what is past the old loop's end is guarded, or its last
 /// block again. A loop that is rounded up has as many already.
 Expr extent_of_outer(const LoopGraph &graph, const Loop &old, const LoopStep &s) {
-    const Expr blocks = (old.max() - old.min() + s.factor) / s.factor;
+    const Expr blocks = blocks_of(old.min(), old.max(), s.factor);
     return s.divides || is_rounded_up(s.tail) ? blocks : shifted_extent(graph, s.outer, blocks);
 }
 
@@ -172,7 +181,7 @@ Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
     if (!s || !is_rounded_up(s->tail)) {
         return shifted_extent(graph, loop, extent);
     }
-    const Expr blocks = (extent + s->factor - 1) / s->factor;
+    const Expr blocks = blocks_of(0, extent - 1, s->factor);
     return simplify(covered_extent(graph, s->outer, blocks) * s->factor);
 }
 
