@@ -195,8 +195,8 @@ Expr random(const char *op, Type t, const Expr &seed) {
     static std::atomic<int> calls{0};
     std::vector<Expr> args;
     if (seed.defined()) {
-        user_assert(seed.type() == Int(32))
-            << "the seed of " << op << " has type " << seed.type() << ", must be int32";
+        user_assert(seed.type() == Int(32) || seed.type() == UInt(32))
+            << "the seed of " << op << " has type " << seed.type() << ", must be int32 or uint32";
         args.push_back(seed);
     }
     args.push_back(Expr(calls++));

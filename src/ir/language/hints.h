@@ -80,7 +80,7 @@ Expr require(Expr condition, Expr value, Args &&...args) {
 
 /// A number that depends on the seed, on the place in the program and on the coordinates where it
 /// is evaluated: a float from 0 to 1 (excluded), or an integer of all 32 bits. Calls in two places
-/// are independent. The seed is an int32.
+/// are independent. The seed is an int32 or a uint32.
 Expr random_float(Expr seed = Expr());
 Expr random_uint(Expr seed = Expr());
 Expr random_int(Expr seed = Expr());

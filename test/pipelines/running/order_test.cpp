@@ -134,6 +134,19 @@ TEST(RandomNumbers, differ_by_the_variables_that_an_update_has) {
     EXPECT_EQ(result(7, 2), 0);
 }
 
+TEST(RandomNumbers, have_seeds_of_either_sign) {
+    Func f("f");
+    Param<uint32_t> seed("seed");
+    f(x) = random_uint(seed);
+    std::vector<uint32_t> first;
+    for (const uint32_t s : {7u, 0xffffffffu, 7u}) {
+        seed.set(s);
+        first.push_back(Buffer<uint32_t>(f.realize({3}))(1));
+    }
+    EXPECT_EQ(first[0], first[2]);
+    EXPECT_NE(first[0], first[1]);
+}
+
 // ---- atomic updates under a guard ----
 
 TEST(AtomicTails, touch_nothing_beyond) {

@@ -238,7 +238,8 @@ TEST(OperatorErrors, FixedPointAndHints) {
     EXPECT_COMPILE_ERROR(concat_bits({u8, u8, u8}),
                          "concat_bits of 3 values, must be 1, 2, 4 or 8");
     EXPECT_COMPILE_ERROR(require(i32, u8), "the condition of require has type int32, must be bool");
-    EXPECT_COMPILE_ERROR(random_int(f32), "the seed of random_int has type float32, must be int32");
+    EXPECT_COMPILE_ERROR(random_int(f32),
+                         "the seed of random_int has type float32, must be int32 or uint32");
     EXPECT_COMPILE_ERROR(scatter(i32, f32), "scatter of types int32 and float32, must be one type");
     EXPECT_COMPILE_ERROR(unsafe_promise_clamped(u8, 0, i32),
                          "unsafe_promise_clamped of type uint8 with a maximum of type int32, which "
