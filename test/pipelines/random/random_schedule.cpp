@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "random_schedule.h"
 
+#include "random_directives.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -25,11 +27,7 @@ bool Directives::apply(const std::string &text, const std::function<void()> &dir
 
 namespace {
 
-struct Loop {
-    VarOrRVar var;
-    bool impure = false;  ///< an RVar whose order must be kept
-    bool marked = false;  ///< vectorized, unrolled or parallel already
-};
+using Loop = ScheduledLoop;
 
 /// A level at which something can be computed: a loop of a stage.
 struct Level {
@@ -271,6 +269,18 @@ private:
         return built_.funcs.back().output_buffers()[0].dim(0).extent() > 12;
     }
 
+    Expr condition() {
+        return p_.full ? built_.choice > 0 : wide();
+    }
+
+    /// Drawn apart.
+    void more(int i, int stage, const ScheduledStage &s, std::vector<Loop> &loops) {
+        if (p_.full) {
+            draw_stage_directives(Dice(seed_ ^ (uint64_t(i * 4 + stage + 1) << 40)), directives_, s,
+                                  loops);
+        }
+    }
+
     int most_factor(bool output) const {
         return output ? std::max(1, std::min(p_.width, p_.height)) : 16;
     }
@@ -281,6 +291,7 @@ private:
         pure.most_directives = p_.windows ? 2 : 5;
         pure.most_factor = most_factor(output);
         pure.run("p", false);
+        more(i, 0, {func(i), name(i), condition(), output, false}, pure.loops);
         prefetch(i, func(i), name(i), pure.loops);
         loops_[size_t(i)].push_back(pure.loops);
         const std::vector<UpdateSpec> &updates = p_.stages[size_t(i)].updates;
@@ -294,6 +305,8 @@ private:
                 factor(i, int(u), s.loops);
             }
             s.run("u" + std::to_string(u) + "_", true);
+            more(i, int(u) + 1,
+                 {func(i).update(int(u)), text, condition(), output, s.may_be_atomic}, s.loops);
             prefetch(i, func(i).update(int(u)), text, s.loops);
             loops_[size_t(i)].push_back(s.loops);
         }
@@ -563,6 +576,10 @@ private:
         if (!output) {
             sometimes(5, "align_extent(y, 2)", [&] { func(i).align_extent(y, 2); });
             sometimes(5, "bound_storage(x, 128)", [&] { func(i).bound_storage(x, 128); });
+        }
+        if (p_.full) {
+            draw_func_directives(Dice(seed_ ^ (uint64_t(i + 1) << 48)), directives_, func(i),
+                                 name(i), output ? p_.width : 0);
         }
     }
 

@@ -16,12 +16,17 @@
 namespace calotype::test {
 namespace {
 
+int32_t ignore_event(JITUserContext *, const calotype_trace_event_t *) {
+    return 1;
+}
+
 /// Runs with its choice, with another, and elsewhere: what is kept from one is not for the next.
 void run_thrice(RandomRun &run) {
     const Target target = get_jit_target_from_environment();
     Pipeline pipeline = run.pipeline();
     pipeline.jit_handlers().custom_malloc = guarded_malloc;
     pipeline.jit_handlers().custom_free = guarded_free;
+    pipeline.jit_handlers().custom_trace = ignore_event;
     const int other_choice = (run.p.choice + 3) % 4 - 1;
     const int offset = run.p.min_x % 2 == 0 ? 5 : -4;
     for (const auto &[choice, moved] :

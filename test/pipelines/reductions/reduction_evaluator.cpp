@@ -2,7 +2,6 @@
 #include "reduction_evaluator.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace calotype::test {
@@ -26,7 +25,8 @@ int64_t cast_to(const Type &t, int64_t v) {
     return t.is_float() ? remainder(v, float_modulus) : wrapped(t, v);
 }
 
-/// Every point of [min, max], the first dimension innermost.
+}  // namespace
+
 void for_each_point(const Point &min, const Point &max,
                     const std::function<void(const Point &)> &visit) {
     for (size_t d = 0; d < min.size(); d++) {
@@ -48,8 +48,6 @@ void for_each_point(const Point &min, const Point &max,
         at[d]++;
     }
 }
-
-}  // namespace
 
 bool ReductionEvaluator::Grid::holds(const Point &at) const {
     for (size_t d = 0; d < at.size(); d++) {
@@ -79,16 +77,16 @@ void ReductionEvaluator::Grid::include(const Point &at, int margin) {
 }
 
 ReductionEvaluator::ReductionEvaluator(const ReductionProgram &p,
-                                       const ReductionProgram::Inputs &inputs)
-    : p_(p), inputs_(inputs) {
+                                       const ReductionProgram::Inputs &inputs, int64_t most_steps)
+    : p_(p), inputs_(inputs), steps_left_(most_steps) {
 }
 
 int64_t ReductionEvaluator::operator()(int stage, int value, const Point &at) {
     const ReductionStage &s = p_.stages[size_t(stage)];
     if (!s.updates.empty()) {
         Grid &grid = grids_[stage];
-        if (grid.min.empty() || !grid.holds(at)) {
-            grid.include(at, 6);
+        if (grid.values.empty() || !grid.holds(at)) {
+            grid.include(at, s.dimensions > 3 ? 1 : 6);
             compute(stage);
         }
         return grids_[stage].values[size_t(value)][grids_[stage].index(at)];
@@ -280,6 +278,9 @@ int64_t ReductionEvaluator::read(const ReductionTerm &t, const Point &at) {
 }
 
 int64_t ReductionEvaluator::term(const ReductionTerm &t, const Place &place) {
+    if (--steps_left_ < 0) {
+        throw TooManySteps();
+    }
     const auto at = [&](size_t i) {
         return term(t.terms[i], place);
     };

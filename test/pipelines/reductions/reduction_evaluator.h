@@ -2,17 +2,28 @@
 // Runs a ReductionProgram as it is written, one iteration after another, on plain arrays.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
+#include <vector>
 
 #include "reduction_program.h"
 
 namespace calotype::test {
 
+/// Every point of [min, max], the first dimension innermost.
+void for_each_point(const std::vector<int> &min, const std::vector<int> &max,
+                    const std::function<void(const std::vector<int> &)> &visit);
+
 class ReductionEvaluator {
 public:
     using Point = std::vector<int>;
+    /// What ends an evaluation that takes more steps than it may.
+    struct TooManySteps {};
 
-    ReductionEvaluator(const ReductionProgram &p, const ReductionProgram::Inputs &inputs);
+    ReductionEvaluator(const ReductionProgram &p, const ReductionProgram::Inputs &inputs,
+                       int64_t most_steps = std::numeric_limits<int64_t>::max());
 
     int64_t operator()(int stage, int value, const Point &at);
 
@@ -46,6 +57,7 @@ private:
 
     const ReductionProgram &p_;
     const ReductionProgram::Inputs &inputs_;
+    int64_t steps_left_;  ///< terms
     std::map<int, Grid> grids_;
     Grid *updated_ = nullptr;
     std::vector<Point>

@@ -38,7 +38,7 @@ private:
         b_.stages.push_back({Func("f" + number), {}, {}});
         stage_ = &b_.stages.back();
         for (int d = 0; d < s.dimensions; d++) {
-            stage_->vars.emplace_back(std::string(1, "xyz"[d]));
+            stage_->vars.emplace_back(std::string(1, "xyzuvw"[d]));
         }
         types_ = s.types;
         r_ = RDom();
@@ -302,8 +302,10 @@ public:
         for (int i = 0; i < params; i++) {
             b_.params[size_t(i)].set(inputs_.params[size_t(i)]);
         }
-        b_.min.set(inputs_.mins[0]);
-        b_.extent.set(inputs_.extents[0]);
+        if (!inputs_.mins.empty()) {
+            b_.min.set(inputs_.mins[0]);
+            b_.extent.set(inputs_.extents[0]);
+        }
         ask();
         std::vector<Buffer<void>> outputs;
         for (const Buffer<void> &b : asked_outputs_) {

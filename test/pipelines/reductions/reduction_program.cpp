@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "reduction_evaluator.h"
+
 namespace calotype::test {
 
 namespace {
@@ -324,8 +326,9 @@ ReductionStage bounded_stage(Dice &dice, const ReductionProgram &p) {
     s.is_bounded = true;
     s.outside = ReductionOutside(dice(5));
     const int stages = int(p.stages.size());
-    if (stages > 0 && dice.chance(60)) {
-        const ReductionStage &from = p.stages[size_t(dice(stages))];
+    const int drawn = stages > 0 && dice.chance(60) ? dice(stages) : -1;
+    if (drawn >= 0 && p.stages[size_t(drawn)].dimensions > 0) {
+        const ReductionStage &from = p.stages[size_t(drawn)];
         s.source = {Kind::Read, int(&from - &p.stages[0]), 0, {}};
         s.dimensions = from.dimensions;
         s.types = from.types;
@@ -348,9 +351,12 @@ ReductionStage bounded_stage(Dice &dice, const ReductionProgram &p) {
     return s;
 }
 
-ReductionStage draw_stage(Dice &dice, const ReductionProgram &p, bool is_reduction) {
+ReductionStage draw_stage(Dice &dice, Dice &apart, const ReductionProgram &p, bool is_reduction) {
     ReductionStage s;
     s.dimensions = dice.pick<int>({1, 1, 2, 2, 2, 3});
+    if (apart.chance(8)) {
+        s.dimensions = apart.pick<int>({0, 0, 4, 5, 6});
+    }
     s.types = {draw_type(dice)};
     if (dice.chance(25)) {
         s.types.push_back(dice.chance(50) ? s.types[0] : draw_type(dice));
@@ -370,7 +376,11 @@ ReductionProgram::Inputs draw_inputs(Dice &dice, int dimensions) {
     ReductionProgram::Inputs in;
     for (int d = 0; d < dimensions; d++) {
         in.mins.push_back(dice.chance(40) ? 0 : dice(13) - 7);
-        in.extents.push_back(dice.chance(4) ? 0 : 1 + dice(d == 0 ? 21 : d == 1 ? 9 : 4));
+        in.extents.push_back(dice.chance(4) ? 0
+                                            : 1 + dice(d == 0   ? 21
+                                                       : d == 1 ? 9
+                                                       : d == 2 ? 4
+                                                                : 2));
     }
     for (int i = 0; i < params; i++) {
         in.params.push_back(dice(8));
@@ -399,7 +409,37 @@ bool uses(const ReductionStage &s, size_t stage, ReductionTerm::Kind kind, int n
 }
 
 ReductionProgram::ReductionProgram(uint64_t seed) {
-    Dice dice(seed);
+    constexpr uint64_t between_attempts = uint64_t(1) << 40;
+    do {
+        draw(seed);
+        seed += between_attempts;
+    } while (!is_quick());
+}
+
+bool ReductionProgram::is_quick() const {
+    constexpr int64_t most_steps = 3'000'000;
+    const int last = int(stages.size()) - 1;
+    try {
+        for (const Inputs &inputs : runs) {
+            ReductionEvaluator evaluate(*this, inputs, most_steps);
+            std::vector<int> ends;
+            for (size_t d = 0; d < inputs.mins.size(); d++) {
+                ends.push_back(inputs.mins[d] + inputs.extents[d] - 1);
+            }
+            for_each_point(inputs.mins, ends,
+                           [&](const std::vector<int> &at) { evaluate(last, 0, at); });
+        }
+    } catch (const ReductionEvaluator::TooManySteps &) {
+        return false;
+    }
+    return true;
+}
+
+void ReductionProgram::draw(uint64_t seed) {
+    images.clear();
+    stages.clear();
+    runs.clear();
+    Dice dice(seed), apart(~seed);
     for (int i = 0; i < 3; i++) {
         const bool is_sized = i == 2;
         const Type t = dice.pick<Type>({UInt(8), Int(8), UInt(16), Int(16), Int(32), Float(32)});
@@ -409,12 +449,12 @@ ReductionProgram::ReductionProgram(uint64_t seed) {
     for (int i = 0; i < reductions; i++) {
         while (dice.chance(30)) {
             stages.push_back(dice.chance(50) ? bounded_stage(dice, *this)
-                                             : draw_stage(dice, *this, false));
+                                             : draw_stage(dice, apart, *this, false));
         }
-        stages.push_back(draw_stage(dice, *this, true));
+        stages.push_back(draw_stage(dice, apart, *this, true));
     }
     if (dice.chance(50)) {
-        stages.push_back(draw_stage(dice, *this, false));
+        stages.push_back(draw_stage(dice, apart, *this, false));
     }
     for (int i = 0; i < 2; i++) {
         runs.push_back(draw_inputs(dice, stages.back().dimensions));

@@ -108,6 +108,11 @@ struct ReductionProgram {
         int size = 0;  ///< of sized images
     };
     std::vector<Inputs> runs;
+
+private:
+    void draw(uint64_t seed);
+    /// Whether a plain evaluator is done within seconds.
+    bool is_quick() const;
 };
 
 constexpr int params = 3;

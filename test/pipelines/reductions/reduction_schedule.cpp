@@ -353,6 +353,9 @@ private:
     void storage(int i) {
         std::vector<Var> vars = b_.stages[size_t(i)].vars;
         Func &f = func(i);
+        if (vars.empty()) {
+            return;
+        }
         if (is_output(i)) {
             if (dice_.chance(10)) {
                 apply(f.name() + ".bound(" + vars[0].name() + ", min, extent);",
