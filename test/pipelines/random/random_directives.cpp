@@ -98,8 +98,7 @@ private:
 
     void specialize() {
         Stage special = stage_;
-        if (!apply("specialize(condition)",
-                   [&] { special = stage_.specialize(s_.condition); })) {
+        if (!apply("specialize(condition)", [&] { special = stage_.specialize(s_.condition); })) {
             return;
         }
         const auto guard = TailStrategy::GuardWithIf;
