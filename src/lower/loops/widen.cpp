@@ -139,14 +139,6 @@ private:
 
     // Code that runs one iteration after the other.
 
-    /// Whether what `widened` holds may be used: true unless something in it had no vector form.
-    /// Clears the flag.
-    bool succeeded() {
-        const bool ok = !failed_;
-        failed_ = false;
-        return ok;
-    }
-
     /// The value of a frame in iteration `number`, from memory where the vector code left it.
     Expr spilled(const Frame &frame, const Expr &number,
                  std::vector<std::pair<std::string, Expr>> &spills) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/widen_expr.h"
 
+#include <utility>
+
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -49,6 +51,14 @@ Expr ExprWidener::mutate(const Expr &e) {
     Expr result = Mutator::mutate(e);
     memo_.emplace(e.get(), result);
     return result;
+}
+
+bool ExprWidener::succeeded() {
+    const bool ok = !std::exchange(failed_, false);
+    if (!ok) {
+        memo_.clear();  // other statements may hold the same expressions: they must fail as well
+    }
+    return ok;
 }
 
 Expr ExprWidener::widen(const Expr &widened, const Expr &original) const {

@@ -44,6 +44,9 @@ protected:
     Expr visit(const Shuffle *op) override;
     Expr visit(const VectorReduce *op) override;
 
+    /// Whether what was widened since the last question may be used: true unless something in it had
+    /// no vector form.
+    bool succeeded();
     /// `widened` has more lanes than `original`.
     static bool varies(const Expr &widened, const Expr &original) {
         return widened.type().lanes() != original.type().lanes();
