@@ -150,6 +150,20 @@ TEST(Tracing, an_event_belongs_to_the_innermost_around_it) {
     EXPECT_EQ(stores, 4 * 5);
 }
 
+/// Under a guard lanes are traced one by one, in each copy of the body.
+TEST(Tracing, loads_of_guarded_lanes_in_unrolled_rows) {
+    event_counts.clear();
+    Func g("g"), f("f");
+    g(x, y) = x * 3 + y;
+    f(x, y) = g(x, y) * 2;
+    g.compute_root().trace_loads();
+    f.reorder(y, x).vectorize(x, 4, TailStrategy::GuardWithIf).unroll(y, 2);
+    f.jit_handlers().custom_trace = count_event;
+    Buffer<int> result = f.realize({10, 4});
+    result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), 6 * i + 2 * j); });
+    EXPECT_EQ(event_counts[calotype_trace_load], 10 * 4);
+}
+
 TEST(Memoization, a_second_run_finds_the_first_result) {
     Param<int> p("p");
     Func g("g"), f("f");
@@ -184,6 +198,30 @@ TEST(Memoization, results_are_of_the_region_that_was_computed) {
         f.realize(result);
         for (int i = 5; i < 35; i++) {
             ASSERT_EQ(result(i), 3 * (c > 1 ? std::min(i, 9) : i - 3)) << c << ", " << i;
+        }
+    }
+}
+
+/// What is found has been computed in another iteration, into a copy that is not this one's.
+TEST(Memoization, results_have_storage_of_their_own) {
+    for (const bool is_async : {false, true}) {
+        for (const bool is_ring : {false, true}) {
+            Func g("g"), f("f");
+            const int own = (is_async ? 1 : 0) + (is_ring ? 2 : 0);  // nobody else has computed it
+            g(x, y) = x * 3 + y * 5 + own;
+            f(x, y) = g(x, y / 2);
+            g.compute_at(f, y).hoist_storage_root().memoize();
+            if (is_async) {
+                g.async();
+            }
+            if (is_ring) {
+                g.ring_buffer(2);
+            }
+            for (int again = 0; again < 3; again++) {
+                Buffer<int> result = f.realize({16, 10});
+                result.for_each_element(
+                    [&](int i, int j) { ASSERT_EQ(result(i, j), 3 * i + 5 * (j / 2) + own); });
+            }
         }
     }
 }

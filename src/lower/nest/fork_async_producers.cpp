@@ -554,6 +554,10 @@ private:
         if (f == ctx_.env.end() || hoisted_.contains(op->name)) {
             return Mutator::visit(op);
         }
+        // Each lookup has storage of its own, of the cache: nothing is shared that sides could wait for.
+        if (f->second.schedule().memoized) {
+            return mutate(op->body);
+        }
         // In kernels pipeline_async_copies makes the ring, where it is stored and filled.
         if (f->second.schedule().memory_type == MemoryType::GPUSharedAsync) {
             return mutate(op->body);

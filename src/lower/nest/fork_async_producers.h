@@ -30,6 +30,8 @@ namespace calotype::internal {
 /// Storage in GPUSharedAsync is not hoisted: pipeline_async_copies makes the ring, outside of the
 /// loop that fills it.
 ///
+/// Storage of a memoized Func is the cache's, one a lookup: it is neither hoisted nor has copies.
+///
 /// A Func whose storage is not used again is waited for where it is read first; what is computed
 /// before, and other async Funcs, need not wait.
 ///
