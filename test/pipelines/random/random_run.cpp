@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "random_run.h"
 
+#include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace calotype::test {
 
@@ -13,6 +15,17 @@ std::string list(const Tuple &values) {
         out << (i == 0 ? "" : ", ") << values[i];
     }
     return out.str();
+}
+
+/// What of the output was asked for: one whose extent is bounded may begin where an update reads, and
+/// end before the last element asked for.
+Buffer<void> asked_part(const Buffer<void> &b, const RandomPipeline &p) {
+    const auto part = [&](int d, int min, int extent) {
+        const int begin = std::max(min, b.dim(d).min());
+        const int end = std::min(min + extent, b.dim(d).min() + b.dim(d).extent());
+        return std::pair(begin, std::max(end - begin, 0));
+    };
+    return b.cropped({part(0, p.min_x, p.width), part(1, p.min_y, p.height)});
 }
 
 }  // namespace
@@ -136,7 +149,7 @@ std::string RandomRun::difference(const std::vector<Buffer<void>> &outputs) cons
     std::ostringstream first;
     std::vector<Buffer<void>> asked_for;
     for (const Buffer<void> &b : outputs) {
-        asked_for.push_back(b.cropped({{p.min_x, p.width}, {p.min_y, p.height}}));
+        asked_for.push_back(asked_part(b, p));
     }
     for_each_element(asked_for, [&](const OutputElement &e, int64_t want) {
         const int64_t got = element(e.buffer, e.x, e.y);
