@@ -51,6 +51,9 @@ public:
     unsigned global_address_space() const override {
         return internal::global_address_space;
     }
+    bool preserves_registers() const override {
+        return false;
+    }
     bool has_c_library() const override {
         return false;
     }

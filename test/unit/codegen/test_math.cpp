@@ -3,6 +3,7 @@
 // place.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -139,19 +140,52 @@ TEST(Math, UnaryFunctions) {
     }
 }
 
+/// Vectors of these lanes have samples that are special beside ones that are not.
+const int lane_counts[] = {2, 3, 4, 5, 8, 16, 32};
+
+template<typename T>
+std::vector<T> whole_vectors(std::vector<T> x) {
+    while (x.size() % (32 * 3 * 5) != 0) {
+        x.push_back(x[x.size() % 31]);
+    }
+    return x;
+}
+
+template<typename T>
+void expect_same(const std::vector<T> &scalars, const std::vector<T> &vectors,
+                 const std::string &what) {
+    for (size_t i = 0; i < scalars.size(); i++) {
+        const bool both_nan = std::isnan(scalars[i]) && std::isnan(vectors[i]);
+        EXPECT_TRUE(both_nan || std::memcmp(&scalars[i], &vectors[i], sizeof(T)) == 0)
+            << what << " of number " << i << " is " << scalars[i] << ", in a vector " << vectors[i];
+    }
+}
+
 template<typename T>
 void check_lanes_are_scalars(const Target &target, const Function &f) {
-    const std::vector<T> x = samples<T>(f.low, f.high);
+    const std::vector<T> x = whole_vectors(samples<T>(f.low, f.high));
     const auto make = [&](Expr e) {
         return f.make(std::move(e));
     };
-    const std::vector<T> scalars = map1<T, T>(target, 1, x, make),
-                         vectors = map1<T, T>(target, 8, x, make);
-    for (size_t i = 0; i < x.size(); i++) {
-        const bool both_nan = std::isnan(scalars[i]) && std::isnan(vectors[i]);
-        EXPECT_TRUE(both_nan || std::memcmp(&scalars[i], &vectors[i], sizeof(T)) == 0)
-            << f.name << "(" << x[i] << ") = " << scalars[i] << ", in a vector " << vectors[i]
-            << " on " << target.to_string();
+    const std::vector<T> scalars = map1<T, T>(target, 1, x, make);
+    for (int lanes : lane_counts) {
+        expect_same(scalars, map1<T, T>(target, lanes, x, make),
+                    f.name + std::to_string(lanes) + " on " + target.to_string());
+    }
+}
+
+template<typename T>
+void check_lanes_of_powers_are_scalars(const Target &target) {
+    const std::vector<T> x = whole_vectors(samples<T>(0, 4));
+    std::vector<T> y = x;
+    std::shuffle(y.begin(), y.end(), std::mt19937_64(5));
+    const auto make = [](Expr a, Expr b) {
+        return pow(std::move(a), std::move(b));
+    };
+    const std::vector<T> scalars = map2<T, T, T>(target, 1, x, y, make);
+    for (int lanes : lane_counts) {
+        expect_same(scalars, map2<T, T, T>(target, lanes, x, y, make),
+                    "pow" + std::to_string(lanes) + " on " + target.to_string());
     }
 }
 
@@ -161,6 +195,38 @@ TEST(Math, VectorsGiveWhatScalarsGive) {
         for (const Function &f : functions) {
             check_lanes_are_scalars<float>(target, f);
             check_lanes_are_scalars<double>(target, f);
+        }
+        check_lanes_of_powers_are_scalars<float>(target);
+        check_lanes_of_powers_are_scalars<double>(target);
+    }
+}
+
+/// The bits of x with those of f of the first of each eight.
+Expr bits_with_first(const Function &f, const Expr &x) {
+    const Type bits = UInt(32, 8);
+    const Expr v = Broadcast::make(f.make(Shuffle::make_extract_element(x, 0)), 8);
+    return Reinterpret::make(Float(32, 8), Reinterpret::make(bits, x) ^ Reinterpret::make(bits, v));
+}
+
+uint32_t bits_of(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+// What is computed beside a scalar whose value is rare stays what it is.
+TEST(Math, RareScalarsLeaveVectorsAlone) {
+    for (const Target &target : runnable_targets()) {
+        for (const Function &f : functions) {
+            const std::vector<float> x = whole_vectors(samples<float>(f.low, f.high));
+            const std::vector<float> of_x =
+                map1<float, float>(target, 1, x, [&](Expr e) { return f.make(std::move(e)); });
+            const std::vector<float> out = map1<float, float>(
+                target, 8, x, [&](const Expr &e) { return bits_with_first(f, e); });
+            for (size_t i = 0; i < x.size(); i++) {
+                EXPECT_TRUE(bits_of(out[i]) == (bits_of(x[i]) ^ bits_of(of_x[i / 8 * 8])))
+                    << "beside " << f.name << "(" << x[i / 8 * 8] << ") on " << target.to_string();
+            }
         }
     }
 }

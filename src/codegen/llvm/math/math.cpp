@@ -7,10 +7,12 @@
 #include "codegen/llvm/math/math.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/Support/MathExtras.h>
 
 #include "codegen/llvm/math/coefficients.h"
 #include "ir/intrinsics.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -113,6 +115,24 @@ Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) 
     });
 }
 
+// Of a result in memory there would be nothing to gain, and LLVM would do what in_whole_registers() says.
+bool MathEmitter::rare_keeps_registers() const {
+    const int most = 4;  // that a function returns a result in
+    return f_.machine().preserves_registers() &&
+           type_.bits() * type_.lanes() <= most * widest_register_bits(f_.target(), true);
+}
+
+// What a function returns that saves all registers but those of its result. If that is narrower than a register, LLVM
+// takes the rest of the register for saved, and clears the upper halves of all of AVX after they are restored, as before
+// any return without one of these.
+Type MathEmitter::in_whole_registers() const {
+    if (!rare_keeps_registers()) {
+        return type_;
+    }
+    const int least = widest_register_bits(f_.target(), true) / type_.bits();
+    return type_.with_lanes(std::max(int(llvm::PowerOf2Ceil(uint64_t(type_.lanes()))), least));
+}
+
 // The function stands by itself, as its call is almost never made: what it takes for granted to be rare does not
 // take registers and time in the loop. It saves what it changes: the loop would keep its sums in memory otherwise.
 Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &name,
@@ -121,11 +141,12 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
     std::string symbol = "calotype." + name + ".f" + std::to_string(type_.bits()) + "x" +
                          std::to_string(type_.lanes());
     llvm::Function *slow = f_.module().llvm().getFunction(symbol);
+    const Type returned = in_whole_registers();
     if (!slow) {
         auto *type = llvm::FunctionType::get(
-            float_type_, std::vector<llvm::Type *>(args.size(), float_type_), false);
+            f_.type(returned), std::vector<llvm::Type *>(args.size(), float_type_), false);
         slow = f_.module().internal_function(symbol, type);
-        if (f_.machine().preserves_registers()) {
+        if (rare_keeps_registers()) {
             slow->setCallingConv(llvm::CallingConv::PreserveAll);
         }
         slow->addFnAttr(llvm::Attribute::NoInline);
@@ -137,15 +158,16 @@ Value *MathEmitter::unless_any(Value *special, Value *usual, const std::string &
         for (llvm::Argument &parameter : slow->args()) {
             parameters.push_back(&parameter);
         }
-        b_.CreateRet(any(parameters));
+        b_.CreateRet(f_.slice(any(parameters), 0, returned.lanes()));
     }
     llvm::BasicBlock *from = b_.GetInsertBlock();
     auto *call = llvm::BasicBlock::Create(b_.getContext(), "rare", from->getParent());
     auto *after = llvm::BasicBlock::Create(b_.getContext(), "usual", from->getParent());
     b_.CreateCondBr(is_rare, call, after);
     b_.SetInsertPoint(call);
-    llvm::CallInst *exact = b_.CreateCall(slow, args);
-    exact->setCallingConv(slow->getCallingConv());
+    llvm::CallInst *rare = b_.CreateCall(slow, args);
+    rare->setCallingConv(slow->getCallingConv());
+    Value *exact = f_.slice(rare, 0, type_.lanes());
     Value *chosen =
         type_.is_scalar() ? exact : b_.CreateSelect(special, exact, usual);  // as in scalars
     b_.CreateBr(after);

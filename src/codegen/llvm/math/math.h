@@ -70,6 +70,8 @@ private:
     Value *absolute(Value *x);
     Value *with_sign_of(Value *magnitude, Value *sign);
     Value *is_negative(Value *x);
+    bool rare_keeps_registers() const;
+    Type in_whole_registers() const;
     /// What `usual` is, and in the lanes that are `special` what `any` makes of the arguments, which takes a branch where
     /// there is one. `name` and the type say what that is.
     using OfArguments = std::function<Value *(const std::vector<Value *> &)>;
