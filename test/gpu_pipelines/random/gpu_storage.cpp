@@ -40,6 +40,9 @@ int GpuStorage::keep(GpuFunc &f, const GpuLevels &around) {
     const NamedLevel to = named_(around[size_t(store)]);
     draw_.apply("store_at", f.name + ".store_at(" + to.text + ")",
                 [&] { f.func.store_at(to.level); });
+    if (f.vars.empty()) {
+        return store;
+    }
     const int factor = dice_.pick<int>({1, 2, 3, 4, 8, 8, 16});
     const Var along = dice_.pick(f.vars);
     draw_.sometimes(35, "fold_storage",
@@ -83,6 +86,9 @@ void GpuStorage::memory(GpuFunc &f, const GpuLevel &at) {
 }
 
 void GpuStorage::shape(GpuFunc &f) {
+    if (f.vars.empty()) {
+        return;
+    }
     const Var first = f.vars[0], last = f.vars.back();
     if (f.vars.size() > 1) {
         draw_.sometimes(8, "reorder_storage",
