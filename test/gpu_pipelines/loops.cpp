@@ -2,8 +2,6 @@
 // Loops mapped to blocks and threads in all ways compute what plain loops do.
 #include "gpu.h"
 
-#include <functional>
-
 namespace calotype::test {
 namespace {
 
@@ -343,60 +341,6 @@ TEST(GpuLoops, specialized_for_the_device_or_the_host) {
     for (const bool value : {true, false}) {
         on_device.set(value);
         expect_values<int>(g, 40, 24, [](int i, int j) { return (i ^ j) - ((i + 1) ^ j) - 5; });
-    }
-}
-
-// What threads share is computed outside of the guards of splits, as all of them wait for it. Where
-// rows are missing in a tile, the last one is computed again, and none after it is read.
-TEST(GpuLoops, what_threads_share_reads_no_further_than_what_is_there) {
-    REQUIRE_GPU();
-    const auto tail = TailStrategy::GuardWithIf;
-    const std::function<Var(Func)> tiles[] = {
-        [&](Func f) {
-            f.split(y, yo, yi, 4, tail).gpu_blocks(yo).gpu_threads(yi, x);
-            return yi;
-        },
-        [&](Func f) {
-            f.split(y, yo, yi, 6, tail).split(yi, xo, xi, 4, tail).reorder(x, xi, xo, yo);
-            f.gpu_blocks(xo, yo).gpu_threads(xi, x);
-            return xi;
-        },
-        [&](Func f) {
-            f.split(y, yo, yi, 4, tail).reorder(x, yi, yo).gpu_blocks(yi, yo).gpu_threads(x);
-            return yi;
-        }};
-    for (const int rows : {1, 71}) {
-        for (const auto &tile : tiles) {
-            ImageParam in(Int(32), 2);
-            Func f("f"), g("g"), h("h");
-            RDom r(1, 3);
-            g(x, y) = in(x, y) * 2;
-            g(x, y) += in(31 - x, y) * r;
-            h(x, y) = g(x, y) - g(31 - x, y);
-            f(x, y) = h(x ^ 1, y) + g(x, y);
-            for (Func each : {f, g, h}) {
-                each.bound(x, 0, 32);
-            }
-            const Var row = tile(f);
-            g.compute_at(f, row).gpu_threads(x);
-            g.update().gpu_threads(x);
-            h.compute_at(f, row).gpu_threads(x);
-
-            f.infer_input_bounds({32, rows}, gpu_target());
-            Buffer<int> input = in.get();
-            ASSERT_EQ(input.dim(1).min(), 0);
-            ASSERT_EQ(input.dim(1).extent(), rows);
-            const auto value = [](int i, int j) {
-                return i * 7 + j * (i + 3);
-            };
-            input.for_each_element([&](int i, int j) { input(i, j) = value(i, j); });
-            const auto sum = [&](int i, int j) {
-                return 2 * value(i, j) + 6 * value(31 - i, j);
-            };
-            expect_values<int>(f, 32, rows, [&](int i, int j) {
-                return sum(i ^ 1, j) - sum(31 - (i ^ 1), j) + sum(i, j);
-            });
-        }
     }
 }
 

@@ -171,38 +171,6 @@ private:
     const StageKey &stage_;
 };
 
-/// Lets as large as the guards of splits inside of them allow. Only those around all that a loop's
-/// body does for its own stage are looked at.
-class WithinGuards : public StmtMutator {
-private:
-    using Mutator::visit;
-    Stmt visit(const LetStmt *op) override {
-        const Stmt body = mutate(op->body);
-        const Expr end = names::var(names::loop_max(op->name));
-        return LetStmt::make(op->name, guarded_.count(op->name) ? min(op->value, end) : op->value,
-                             body);
-    }
-    Stmt visit(const IfThenElse *op) override {
-        if (op->else_case.defined()) {
-            return op;
-        }
-        const LE *guard = remove_likelies(op->condition).as<LE>();
-        const Variable *v = guard ? guard->a.as<Variable>() : nullptr;
-        const Variable *end = guard ? guard->b.as<Variable>() : nullptr;
-        if (v && end && end->name == names::loop_max(v->name)) {
-            guarded_.insert(v->name);
-        }
-        return with(op, &IfThenElse::then_case, mutate(op->then_case));
-    }
-    Stmt visit(const ProducerConsumer *op) override {
-        return op->is_producer ? Stmt(op) : StmtMutator::visit(op);
-    }
-    Stmt visit(const For *op) override {
-        return op;
-    }
-    std::set<std::string> guarded_;
-};
-
 class InferBounds : public StmtMutator {
 public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
@@ -292,13 +260,10 @@ private:
 
     /// Regions are defined where the guards of the loop's splits hold: what is known there of the
     /// variables limits them. In kernels the sizes of what threads share must be known outside of
-    /// conditions, and all threads run what is computed: those without an iteration of a
-    /// thread or block loop run that of the last one, so that no more is read than the rest needs.
+    /// conditions.
     Stmt define_inside_of_guards(const Stmt &body, const StagesInside &contents, const For *loop) {
         if (!is_guarded(body) || (in_blocks_ > 0 && has_gpu_loop(body))) {
-            return define(mutate(body), contents, loop,
-                          in_blocks_ > 0 && is_gpu(loop->for_type) ? WithinGuards().mutate(body)
-                                                                   : body);
+            return define(mutate(body), contents, loop, body);
         }
         if (const LetStmt *let = body.as<LetStmt>()) {
             bound_.push_back(let->name);
