@@ -46,7 +46,8 @@ void compile(Pipeline &pipeline, const std::string &name, const std::string &fol
 /// Of what was asked for, or of what the device has.
 bool is_of_the_schedule(const RuntimeError &e) {
     const std::string text = e.what();
-    for (const char *part : {"fold", "threads", "shared memory", "is bounded to", "heap"}) {
+    for (const char *part : {"fold", "threads", "shared memory", "is bounded to", "heap",
+                             "bytes, must take at most"}) {
         if (text.find(part) != std::string::npos) {
             return true;
         }

@@ -22,6 +22,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/image_accesses.h"
@@ -317,11 +318,13 @@ private:
         return wrap_in_lets(lets, body);
     }
 
+    /// Where there are loops over threads or lanes inside, it is what several share.
     Expr row_extent(const Realize *op, const Expr &extent) const {
         const bool is_of_thread = in_threads_ > 0 && (op->memory_type == MemoryType::Auto ||
                                                       op->memory_type == MemoryType::Stack ||
                                                       op->memory_type == MemoryType::Register);
-        if (!is_of_thread || is_const(extent)) {
+        if (!is_of_thread || is_const(extent) ||
+            contains<For>(op->body, [](const For *loop) { return is_thread_loop(loop); })) {
             return extent;
         }
         const std::optional<int64_t> bound = known_.upper_bound(extent);
