@@ -574,6 +574,9 @@ private:
     /// at a time.
     Stmt fork(const std::string &name, const Stmt &body, const Expr &copies) {
         ScopedBinding<> bind(forked_, name);
+        // Another place of its storage, as in another specialization, has consumers of its own.
+        consumers_.erase(name);
+        computed_once_.erase(name);
         const bool ring = copies.defined();
         AcquiredNames acquired;
         acquired(body);
@@ -725,7 +728,7 @@ private:
     Scope<> forked_;                        ///< Funcs of which we are on one of the sides
     Scope<> hoisted_;                       ///< Funcs in whose HoistedStorage we are
     std::set<std::string> computed_once_;   ///< async Funcs whose storage is not used again
-    std::map<std::string, int> consumers_;  ///< of async Funcs
+    std::map<std::string, int> consumers_;  ///< of async Funcs, at the place of storage we are in
     /// By the name of a semaphore: the Func and the number of its consumer.
     std::map<std::string, std::pair<std::string, int>> waits_for_;
     Side::Rooms rooms_;

@@ -296,6 +296,36 @@ TEST(AsyncRings, within_what_is_memoized) {
     }
 }
 
+/// The other branch has the producer and its storage again, with consumers of its own: it does not wait
+/// for those of the first.
+TEST(AsyncRings, in_branches_of_a_specialized_consumer) {
+    enum class Storage { Ring, Folded, UsedAgain };
+    for (const Storage storage : {Storage::Ring, Storage::Folded, Storage::UsedAgain}) {
+        Param<bool> condition("condition");
+        Func f("f"), g("g");
+        f(x, y) = slowly(x + 10 * y);
+        if (storage == Storage::UsedAgain) {
+            f(x, y) += 0;
+        }
+        g(x, y) = f(x, y) + f(x + 3, y);
+        g.specialize(condition);
+        f.compute_at(g, x).async();
+        if (storage == Storage::Ring) {
+            f.hoist_storage(g, y).ring_buffer(2);
+        } else if (storage == Storage::Folded) {
+            f.store_at(g, y).fold_storage(x, 5);
+        } else {
+            f.store_at(g, y);
+        }
+        for (const bool choice : {true, false, true}) {
+            condition.set(choice);
+            Buffer<int> result = g.realize({16, 12});
+            result.for_each_element(
+                [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + 10 * j) + 3); });
+        }
+    }
+}
+
 /// Two rows of the consumer in each iteration, which need five of every three rows of the producer.
 TEST(AsyncFolding, windows_of_unrolled_rows) {
     Func f("f"), g("g");
