@@ -11,6 +11,7 @@
 #include "lower/storage/flatten_storage.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -318,6 +319,10 @@ private:
         return wrap_in_lets(lets, body);
     }
 
+    bool in_kernel() const {
+        return kernel_api_ != DeviceAPI::None;
+    }
+
     /// Where there are loops over threads or lanes inside, it is what several share.
     Expr row_extent(const Realize *op, const Expr &extent) const {
         const bool is_of_thread = in_threads_ > 0 && (op->memory_type == MemoryType::Auto ||
@@ -343,7 +348,10 @@ private:
         kernel_api_ = is_gpu(op->for_type) ? op->device_api : outside;
         const bool is_thread = is_thread_loop(op);
         in_threads_ += is_thread;
-        const KnownHere::Inside inside(known_, op);
+        std::optional<KnownHere::Inside> inside;
+        if (in_kernel()) {
+            inside.emplace(known_, op);
+        }
         const Stmt s = Mutator::visit(op);
         in_threads_ -= is_thread;
         kernel_api_ = outside;
@@ -351,11 +359,17 @@ private:
     }
 
     Stmt visit(const LetStmt *op) override {
-        const KnownHere::Inside inside(known_, op);
+        std::optional<KnownHere::Inside> inside;
+        if (in_kernel()) {
+            inside.emplace(known_, op);
+        }
         return Mutator::visit(op);
     }
 
     Stmt visit(const IfThenElse *op) override {
+        if (!in_kernel()) {
+            return Mutator::visit(op);
+        }
         const Stmt flat = IfThenElse::make(mutate(op->condition), op->then_case, op->else_case);
         return rewrite_branches(flat.as<IfThenElse>(), known_,
                                 [&](const Stmt &s) { return mutate(s); });
@@ -370,7 +384,7 @@ private:
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
     int in_threads_ = 0;
-    KnownHere known_;
+    KnownHere known_;  ///< in kernels
 };
 
 }  // namespace
