@@ -319,8 +319,8 @@ private:
         return wrap_in_lets(lets, body);
     }
 
-    bool in_kernel() const {
-        return kernel_api_ != DeviceAPI::None;
+    bool may_have_kernels() const {
+        return ctx_.target.has_gpu_feature();
     }
 
     /// Where there are loops over threads or lanes inside, it is what several share.
@@ -349,7 +349,7 @@ private:
         const bool is_thread = is_thread_loop(op);
         in_threads_ += is_thread;
         std::optional<KnownHere::Inside> inside;
-        if (in_kernel()) {
+        if (may_have_kernels()) {
             inside.emplace(known_, op);
         }
         const Stmt s = Mutator::visit(op);
@@ -360,14 +360,14 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         std::optional<KnownHere::Inside> inside;
-        if (in_kernel()) {
+        if (may_have_kernels()) {
             inside.emplace(known_, op);
         }
         return Mutator::visit(op);
     }
 
     Stmt visit(const IfThenElse *op) override {
-        if (!in_kernel()) {
+        if (!may_have_kernels()) {
             return Mutator::visit(op);
         }
         const Stmt flat = IfThenElse::make(mutate(op->condition), op->then_case, op->else_case);
@@ -384,7 +384,7 @@ private:
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
     int in_threads_ = 0;
-    KnownHere known_;  ///< in kernels
+    KnownHere known_;  ///< if there may be kernels
 };
 
 }  // namespace
