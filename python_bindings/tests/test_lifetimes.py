@@ -187,6 +187,53 @@ def test_a_child_calls_what_its_parent_has_compiled():
     assert out.strip() == "0"
 
 
+def test_children_of_a_pool_run_pipelines():
+    out = run(
+        "import calotype as ct\n"
+        "import multiprocessing\n"
+        "x, y = ct.vars('x y')\n"
+        "f = ct.Func('f')\n"
+        "f[x, y] = x + y\n"
+        "f.parallel(y)\n"
+        "f.realize([64, 64])\n"
+        "def work(k):\n"
+        "    g = ct.Func()\n"
+        "    g[x] = x * k\n"
+        "    return f.realize([64, 64])[k, 1] + g.realize([4])[2]\n"
+        "with multiprocessing.get_context('fork').Pool(3) as pool:\n"
+        "    print(*pool.map(work, range(6)))\n"
+    )
+    assert out.split() == [str(3 * k + 1) for k in range(6)]
+
+
+def test_a_child_compiles_what_a_thread_of_its_parent_was_compiling():
+    out = run(
+        "import os, signal, threading\n"
+        "import calotype as ct\n"
+        "x, y = ct.vars('x y')\n"
+        "f = ct.Func('f')\n"
+        "f[x, y] = ct.sin(x * 1.0) * y\n"
+        "f.parallel(y)\n"
+        "steps = threading.Semaphore(0)\n"
+        "def work():\n"
+        "    with ct.progress(lambda step: steps.release()):\n"
+        "        f.compile_jit()\n"
+        "thread = threading.Thread(target=work)\n"
+        "thread.start()\n"
+        "for _ in range(20):\n"
+        "    steps.acquire()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    signal.alarm(30)\n"
+        "    g = ct.Func('g')\n"
+        "    g[x] = x + 1\n"
+        "    os._exit(0 if f.realize([4, 4])[0, 1] == 0 and g.realize([2])[1] == 2 else 1)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        "thread.join()\n"
+    )
+    assert out.strip() == "0"
+
+
 def test_extern_functions_live_as_long_as_what_calls_them():
     out = run(
         "import gc, weakref\n"

@@ -21,7 +21,7 @@ struct ScheduledStage {
     Stage stage;
     std::string text;
     Expr condition;  ///< that may hold and may not
-    bool is_output = false, is_reduction = false;
+    bool is_reduction = false;
 };
 
 /// Partitions, new names, fused RVars, specializations that have loops of their own.

@@ -291,7 +291,7 @@ private:
         pure.most_directives = p_.windows ? 2 : 5;
         pure.most_factor = most_factor(output);
         pure.run("p", false);
-        more(i, 0, {func(i), name(i), condition(), output, false}, pure.loops);
+        more(i, 0, {func(i), name(i), condition(), false}, pure.loops);
         prefetch(i, func(i), name(i), pure.loops);
         loops_[size_t(i)].push_back(pure.loops);
         const std::vector<UpdateSpec> &updates = p_.stages[size_t(i)].updates;
@@ -305,8 +305,8 @@ private:
                 factor(i, int(u), s.loops);
             }
             s.run("u" + std::to_string(u) + "_", true);
-            more(i, int(u) + 1,
-                 {func(i).update(int(u)), text, condition(), output, s.may_be_atomic}, s.loops);
+            more(i, int(u) + 1, {func(i).update(int(u)), text, condition(), s.may_be_atomic},
+                 s.loops);
             prefetch(i, func(i).update(int(u)), text, s.loops);
             loops_[size_t(i)].push_back(s.loops);
         }
