@@ -225,17 +225,36 @@ private:
         return it != ctx_.loops.end() && it->second.var == outermost_name;
     }
 
+    /// Lets the name stand for `values`, one for each of the statements around, or for nothing known
+    /// where one is undefined. Returns what it stood for: a specialization has lets of names that
+    /// stand for something around it.
+    std::vector<Expr> bind(const std::string &name, const std::vector<Expr> &values) {
+        std::vector<Expr> before(values.size());
+        for (size_t i = 0; i < values.size(); i++) {
+            Values &known = enclosing_[i].values;
+            if (const auto it = known.find(name); it != known.end()) {
+                before[i] = it->second;
+                known.erase(it);
+            }
+            if (values[i].defined()) {
+                known.emplace(name, values[i]);
+            }
+        }
+        return before;
+    }
+
     void visit(const For *op) override {
-        for (Enclosing &e : enclosing_) {
+        std::vector<Expr> values(enclosing_.size());
+        for (size_t i = 0; i < enclosing_.size(); i++) {
+            const Enclosing &e = enclosing_[i];
             if (e.kind == Enclosing::Loop && in_order(e.loop) && has_one_iteration(op, e.values)) {
-                e.values[op->name] = simplify(substitute(e.values, op->min));
+                values[i] = simplify(substitute(e.values, op->min));
                 single_.insert(op);
             }
         }
+        const std::vector<Expr> before = bind(op->name, values);
         enter({Enclosing::Loop, op, nullptr, "", Expr(), {}}, op->body);
-        for (Enclosing &e : enclosing_) {
-            e.values.erase(op->name);
-        }
+        bind(op->name, before);
         const auto slides = slides_.find(op);
         if (slides != slides_.end() && op->for_type == ForType::Serial && !in_kernel() &&
             has_given_folds(op, ctx_)) {
@@ -244,15 +263,16 @@ private:
     }
 
     void visit(const LetStmt *op) override {
-        for (Enclosing &e : enclosing_) {
+        std::vector<Expr> values(enclosing_.size());
+        for (size_t i = 0; i < enclosing_.size(); i++) {
+            const Enclosing &e = enclosing_[i];
             if (e.kind == Enclosing::Loop && in_order(e.loop)) {
-                e.values[op->name] = simplify(substitute(e.values, op->value));
+                values[i] = simplify(substitute(e.values, op->value));
             }
         }
+        const std::vector<Expr> before = bind(op->name, values);
         enter({Enclosing::Let, nullptr, op, "", Expr(), {}}, op->body);
-        for (Enclosing &e : enclosing_) {
-            e.values.erase(op->name);
-        }
+        bind(op->name, before);
     }
 
     void visit(const Realize *op) override {
