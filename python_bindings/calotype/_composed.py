@@ -5,12 +5,20 @@ import math
 from collections.abc import Callable
 
 from . import _core
+from ._errors import CallError
 from ._typing import Any
+
+
+def expression(e: Any) -> Any:
+    """Of all but a text, of which Expr itself makes one for messages."""
+    if isinstance(e, str):
+        raise CallError(f"{e!r} ({type(e).__name__}) is no expression")
+    return _core.Expr(e)
 
 
 def real(e: Any) -> Any:
     """As a float, as numpy's functions take integers."""
-    e = _core.Expr(e)
+    e = expression(e)
     return e if e.type().is_float() else _core.f32(e)
 
 
@@ -93,7 +101,7 @@ def _bits(e: Any) -> tuple[Any, Any]:
 
 def signbit(e: Any) -> Any:
     """Whether the sign is -, also of 0."""
-    e = _core.Expr(e)
+    e = expression(e)
     if not e.type().is_float():
         return e < 0
     bits, sign = _bits(e)
@@ -133,7 +141,7 @@ def modf(e: Any) -> tuple[Any, Any]:
 
 
 functions: dict[str, Callable[..., Any]] = {
-    "bitwise_count": lambda e: _core.u8(_core.popcount(_core.abs(_core.Expr(e)))),
+    "bitwise_count": lambda e: _core.u8(_core.popcount(_core.abs(expression(e)))),
     "cbrt": _wide(_cbrt),
     "copysign": copysign,
     "divmod": lambda a, b: (a // b, a % b),

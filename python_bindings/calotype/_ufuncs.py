@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy
 
 from . import _composed, _core
-from ._composed import real, times
+from ._composed import expression, real, times
 from ._typing import Any
 
 
@@ -31,14 +31,14 @@ def expr_array(values: Any) -> ExprArray:
 
 
 def _sign(e: Any) -> Any:
-    e = _core.Expr(e)
+    e = expression(e)
     if e.type().is_float():
         return _core.select(e > 0, 1, e < 0, -1, e)  # NaN of NaN
     return _core.cast(e.type(), _core.select(e > 0, 1, e < 0, -1, 0))
 
 
 def _truth(e: Any) -> Any:
-    e = _core.Expr(e)
+    e = expression(e)
     return e if e.type().is_bool() else e != 0
 
 
@@ -163,7 +163,7 @@ _largest = {
 
 
 def _nan_to_num(e: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    e = _core.Expr(e)
+    e = expression(e)
     t = e.type()
     if not t.is_float():
         return e

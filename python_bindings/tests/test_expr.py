@@ -480,3 +480,26 @@ def test_dtypes_of_torch_are_types():
         ct.ImageParam(DtypeOfTorch("complex64"), 2)
     torch = pytest.importorskip("torch")
     assert ct.Param(torch.int16).type() == ct.Int(16)
+
+
+def test_a_text_is_no_expression():
+    """But of messages and of Expr itself; else it would be a handle, which errors then speak of."""
+    x = ct.Var("x")
+    image, r = ct.ImageParam(ct.Float(32), 1, "image"), ct.RDom([(0, 3)])
+    uses = [
+        lambda: ct.BoundaryConditions.constant_exterior(image, "7"),
+        lambda: ct.BoundaryConditions.repeat_edge(image, [("7", 3)]),
+        lambda: image.dim(0).set_extent("7"),
+        lambda: image.dim(0).set_stride("7"),
+        lambda: ct.RDom([("7", 3)]),
+        lambda: ct.select("7", 1, 2),
+        lambda: ct.mux(x, ["7", "8"]),
+        lambda: ct.scatter("7", 1),
+        lambda: ct.gather(1, "7"),
+        lambda: (x + r).hypot("7"),
+    ]
+    for use in uses:
+        with pytest.raises(ct.CallError, match=r"^'7' \(str\) is no expression"):
+            use()
+    assert str(ct.require(x > 0, x, "x is", x, "in all")).count('"in all"') == 1
+    assert '"value"' in str(ct.print(x, "value"))

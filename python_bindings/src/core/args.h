@@ -35,6 +35,9 @@ nb::object plain_number(nb::handle h);
 /// float32, with a warning where that loses digits.
 Expr to_expr(nb::handle h);
 std::vector<Expr> to_exprs(nb::handle sequence);
+/// The same, and a str is a text, of a message.
+Expr to_text(nb::handle h);
+std::vector<Expr> to_message(nb::handle sequence);
 /// A float constant of that value, double where `type` is.
 Expr float_constant(double value, const Type &type);
 Expr int_constant(nb::handle value, const Type &type);
@@ -114,7 +117,7 @@ struct Converted {
 
 struct ExprArg : Converted<Expr, to_expr> {};
 /// Also strings, for messages.
-struct TextArg : Converted<Expr, to_expr> {};
+struct TextArg : Converted<Expr, to_text> {};
 struct TupleArg : Converted<Tuple, to_tuple> {};
 struct LoopArg : Converted<VarOrRVar, to_loop> {};
 struct TypeArg : Converted<Type, to_type> {};

@@ -148,9 +148,6 @@ Expr to_expr(nb::handle object) {
     if (PyFloat_Check(p)) {
         return checked_float32(PyFloat_AsDouble(p));
     }
-    if (PyUnicode_Check(p)) {
-        return Expr(nb::cast<std::string>(h));
-    }
     if (nb::isinstance<FuncRef>(h)) {
         return nb::cast<const FuncRef &>(h);
     }
@@ -195,17 +192,24 @@ Expr checked_float32(double value) {
     return Expr(rounded);
 }
 
-static std::vector<Expr> exprs_of(nb::handle sequence, bool text) {
+Expr to_text(nb::handle h) {
+    return PyUnicode_Check(h.ptr()) ? Expr(nb::cast<std::string>(h)) : to_expr(h);
+}
+
+static std::vector<Expr> convert_each(nb::handle sequence, Expr (*convert)(nb::handle)) {
     std::vector<Expr> result;
     for (nb::handle h : nb::iter(sequence)) {
-        call_assert(is_expr_like(h, text)) << describe(h) << " is no expression";
-        result.push_back(to_expr(h));
+        result.push_back(convert(h));
     }
     return result;
 }
 
 std::vector<Expr> to_exprs(nb::handle sequence) {
-    return exprs_of(sequence, true);
+    return convert_each(sequence, to_expr);
+}
+
+std::vector<Expr> to_message(nb::handle sequence) {
+    return convert_each(sequence, to_text);
 }
 
 bool is_tuple_like(nb::handle h) {
@@ -214,8 +218,7 @@ bool is_tuple_like(nb::handle h) {
 }
 
 Tuple to_tuple(nb::handle h) {
-    return nb::isinstance<FuncRef>(h) ? Tuple(nb::cast<const FuncRef &>(h))
-                                      : Tuple(exprs_of(h, false));
+    return nb::isinstance<FuncRef>(h) ? Tuple(nb::cast<const FuncRef &>(h)) : Tuple(to_exprs(h));
 }
 
 std::vector<Expr> to_values(nb::handle h) {

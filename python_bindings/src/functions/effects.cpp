@@ -69,7 +69,7 @@ nb::object mux_of(ExprArg id, nb::sequence values) {
 }
 
 std::vector<Expr> exprs_of(const ExprArg &first, const nb::args &more) {
-    std::vector<Expr> values = to_exprs(more);
+    std::vector<Expr> values = to_message(more);
     values.insert(values.begin(), first);
     return values;
 }
@@ -96,7 +96,7 @@ void bind_printing(PythonModule &m) {
     m.def(
         "memoize_tag",
         [](ExprArg result, nb::args keys) {
-            return calotype::internal::memoize_tag_of(result, to_exprs(keys));
+            return calotype::internal::memoize_tag_of(result, to_message(keys));
         },
         "result"_a, "args"_a);
 }

@@ -91,7 +91,7 @@ void bind_generator(PythonModule &m) {
         .def("using_autoscheduler", &GeneratorBase::using_autoscheduler)
         .def("name", [](const PythonGenerator &g) { return g.registered_name(); })
         .def("add_requirement", [](PythonGenerator &g, ExprArg condition, nb::args message) {
-            g.add_requirement(condition, to_exprs(message));
+            g.add_requirement(condition, to_message(message));
         });
     m.def(
         "_make_generator",

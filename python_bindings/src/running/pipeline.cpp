@@ -31,7 +31,7 @@ void bind_pipeline(PythonModule &m) {
         .def(
             "add_requirement",
             [](Pipeline &p, ExprArg condition, nb::args error_args) {
-                p.add_requirement(condition.get(), to_exprs(error_args));
+                p.add_requirement(condition.get(), to_message(error_args));
             },
             "condition"_a, "error_args"_a)
         .def(
