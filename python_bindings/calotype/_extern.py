@@ -65,6 +65,8 @@ class ExternFunction:
             raise CompileError(f"{function!r} is no extern function, must be callable")
         import ctypes
 
+        if not isinstance(arguments, (list, tuple)):
+            raise CompileError(f"the arguments of an extern function are {arguments!r}, must be a list of Types")
         names = [f"argument {i}" for i in range(len(arguments))]
         taken = [_type(name, t) for name, t in zip(names, arguments)]
         types = [_c_type(name, t) for name, t in zip(names, taken)]

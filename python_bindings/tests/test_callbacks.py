@@ -240,3 +240,10 @@ def test_types_of_calls_are_those_of_the_function():
         with pytest.raises(ct.CompileError, match=text):
             run(result, arguments, lambda *_: 0)
     assert run(ct.UInt(32), [ct.UInt(32)], lambda i: i + 1) == [1, 2, 3]
+
+
+def test_types_of_a_function_are_a_list():
+    with pytest.raises(ct.CompileError, match="arguments of an extern function are <.*int32>, must be a list of Types"):
+        ct.extern_function(ct.Int(32), ct.Int(32))(abs)
+    with pytest.raises(ct.CallError, match="3 .int. is no type and no list of types"):
+        ct.Func("f").define_extern("function", [], 3, 1)

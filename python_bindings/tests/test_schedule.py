@@ -166,3 +166,16 @@ def test_gpu_code_can_be_written_for_cuda(tmp_path):
     path = tmp_path / "f.stmt"
     f.compile_to_lowered_stmt(str(path), [], ct.StmtOutputFormat.Text, ct.Target("host-cuda"))
     assert "gpu_block" in path.read_text()
+
+
+def test_what_is_no_list_of_loops_is_named():
+    f = blur()[2]
+    for use in (f.reorder, f.never_partition, f.always_partition):
+        for value, text in ((3, "3 .int."), (None, "None .NoneType."), (ct.Int(8), "Type int8> .Type.")):
+            with pytest.raises(ct.CallError, match=f"{text} is no loop: a Var or RVar is one"):
+                use(value)
+    with pytest.raises(ct.CallError, match="3 .int. is no Var"):
+        f.reorder_storage(3)
+    with pytest.raises(ct.CallError, match="3 .int. is no Func"):
+        f.eager_inline(3)
+    assert f.reorder(loop for loop in (y, x)) is f

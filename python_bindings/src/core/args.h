@@ -95,6 +95,11 @@ std::vector<int> to_sizes(nb::handle h, const char *of);
 bool is_sequence(nb::handle h);
 std::vector<int> to_buffer_sizes(nb::handle h);
 
+/// Classes that say no have None for their __iter__.
+bool is_iterable(nb::handle h);
+/// f(a, b) or f([a, b]): the one argument where that can be iterated over, else all of them.
+nb::object list_or_arguments(const nb::args &args);
+
 /// Whether it has that attribute. What ends programs and comes of asking is raised.
 inline bool has(nb::handle h, const char *name) {
     return nb::steal(attribute_of(h.ptr(), name)).is_valid();

@@ -103,8 +103,7 @@ void bind_lambdas(PythonModule &m) {
 
 std::vector<Func> funcs_of(const nb::args &args) {
     std::vector<Func> result;
-    const bool is_list = args.size() == 1 && !nb::isinstance<Func>(args[0]);
-    for (nb::handle h : nb::iter(is_list ? nb::object(args[0]) : nb::object(args))) {
+    for (nb::handle h : nb::iter(list_or_arguments(args))) {
         call_assert(nb::isinstance<Func>(h)) << describe(h) << " is no Func";
         result.push_back(nb::cast<Func>(h));
     }

@@ -58,6 +58,16 @@ std::vector<int> to_sizes(nb::handle h, const char *of) {
     return sizes;
 }
 
+bool is_iterable(nb::handle h) {
+    const nb::object method = nb::steal(attribute_of(h.type().ptr(), "__iter__"));
+    return method.is_valid() && !method.is_none();
+}
+
+nb::object list_or_arguments(const nb::args &args) {
+    const bool is_list = args.size() == 1 && is_iterable(args[0]);
+    return is_list ? nb::object(args[0]) : nb::object(args);
+}
+
 bool is_sequence(nb::handle h) {
     return PySequence_Check(h.ptr()) && !PyUnicode_Check(h.ptr()) && !PyBytes_Check(h.ptr()) &&
            !nb::inst_check(h);

@@ -35,6 +35,7 @@ std::vector<Type> to_types(nb::handle h) {
     if (is_type_like(h)) {
         return {to_type(h)};
     }
+    call_assert(is_iterable(h)) << describe(h) << " is no type and no list of types";
     std::vector<Type> types;
     for (nb::handle t : nb::iter(h)) {
         types.push_back(to_type(t));

@@ -9,8 +9,7 @@ namespace {
 
 std::vector<Var> vars_of(const nb::args &args) {
     std::vector<Var> result;
-    const bool is_list = args.size() == 1 && !nb::isinstance<Var>(args[0]);
-    for (nb::handle h : nb::iter(is_list ? nb::object(args[0]) : nb::object(args))) {
+    for (nb::handle h : nb::iter(list_or_arguments(args))) {
         call_assert(nb::isinstance<Var>(h)) << describe(h) << " is no Var";
         result.push_back(nb::cast<Var>(h));
     }

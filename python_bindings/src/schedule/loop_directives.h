@@ -21,10 +21,8 @@ inline std::vector<VarOrRVar> loops_of(nb::handle args) {
 
 /// reorder(x, y) and reorder([x, y]).
 inline std::vector<VarOrRVar> loops_or_list(const nb::args &args) {
-    if (args.size() == 1 && !is_loop_like(args[0])) {
-        return loops_of(args[0]);
-    }
-    return loops_of(args);
+    const bool is_loop = args.size() == 1 && is_loop_like(args[0]);
+    return loops_of(is_loop ? nb::object(args) : list_or_arguments(args));
 }
 
 /// A directive for any number of loops: one after another, in a list, or a list by the keyword `vars`.
