@@ -425,3 +425,32 @@ def test_modules_grow_while_they_are_compiled():
         module.compile_to_bytes()
     thread.join()
     assert b"part19" in module.compile_to_bytes()
+
+
+class Named(ct.Buffer):
+    def __init__(self, *args, unit):
+        super().__init__(*args)
+        self.unit = unit
+
+
+class Loop(ct.Var):
+    pass
+
+
+def test_all_protocols_keep_the_attributes_of_derived_classes():
+    b, v = Named(ct.UInt(8), [3], unit="mm"), Loop("outer")
+    b.fill(7)
+    v.length = 3
+    ways = [lambda value, p=p: pickle.loads(pickle.dumps(value, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for again in (*ways, copy.copy, copy.deepcopy):
+        buffer, loop = again(b), again(v)
+        assert type(buffer) is Named and buffer.unit == "mm" and list(buffer) == [7, 7, 7]
+        assert type(loop) is Loop and loop.length == 3 and loop.name() == "outer"
+        assert again(ct.UInt(8, 4)) == ct.UInt(8, 4) and again(ct.Target("host")) == ct.Target("host")
+        assert again(ct.AutoschedulerParams("a", {"b": 1})).extra == {"b": "1"}
+        assert list(again(ct.Buffer(bytearray(b"ab")))) == [97, 98]
+
+
+def test_a_state_of_another_class_is_refused():
+    with pytest.raises(ct.CallError, match="7 .int. is no state of a pickled object"):
+        ct.Var.__new__(ct.Var).__setstate__(7)

@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "buffer.h"
+#include "pickled.h"
 
 namespace calotype::python {
 
@@ -52,9 +53,9 @@ nb::tuple get_state(const Buffer<> &b) {
                           nb::bytes(elements, copy.size_in_bytes()));
 }
 
-void set_state(Buffer<> &b, nb::tuple state) {
+void set_state(Buffer<> *b, const nb::tuple &state) {
     if (nb::len(state) == 0) {
-        new (&b) Buffer<>();
+        new (b) Buffer<>();
         return;
     }
     user_assert(nb::len(state) == 6) << "this is no state of a Buffer";
@@ -74,13 +75,13 @@ void set_state(Buffer<> &b, nb::tuple state) {
     if (elements.size() > 0) {
         std::memcpy(made.raw_buffer()->host, elements.data(), elements.size());
     }
-    new (&b) Buffer<>(made);
+    new (b) Buffer<>(made);
 }
 
 }  // namespace
 
 void bind_buffer_state(PythonClass<Buffer<>> &c) {
-    c.def("__getstate__", &get_state).def("__setstate__", &set_state);
+    make_picklable(c, &get_state, &set_state);
 }
 
 }  // namespace calotype::python

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "bindings.h"
+#include "pickled.h"
 
 namespace calotype::python {
 
@@ -124,11 +125,11 @@ void bind_target(PythonModule &m) {
             "__eq__", [](const Target &a, const Target &b) { return a == b; }, nb::is_operator())
         .def(
             "__ne__", [](const Target &a, const Target &b) { return a != b; }, nb::is_operator())
-        .def("__getstate__", &Target::to_string)
-        .def("__setstate__", [](Target &t, const std::string &text) { new (&t) Target(text); })
         .def("__hash__", [](const Target &t) { return std::hash<std::string>()(t.to_string()); })
         .def("__str__", &Target::to_string)
         .def("__repr__", [](const Target &t) { return "<calotype.Target " + t.to_string() + ">"; });
+    make_picklable(c, &Target::to_string,
+                   [](Target *t, const std::string &text) { new (t) Target(text); });
     bind_queries(c);
     bind_changes(c);
     m.def("get_host_target", &get_host_target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Type.
 #include "bindings.h"
+#include "pickled.h"
 
 namespace calotype::python {
 
@@ -202,17 +203,17 @@ void bind_operators(PythonClass<Type> &c) {
             "__ne__", [](const Type &a, const Type &b) { return a != b; }, nb::is_operator())
         .def(
             "__lt__", [](const Type &a, const Type &b) { return a < b; }, nb::is_operator())
-        .def("__getstate__",
-             [](const Type &t) {
-                 return std::vector{int(t.code()), t.bits(), t.lanes()};
-             })
-        .def("__setstate__",
-             [](Type &t, const std::vector<int> &state) {
-                 new (&t) Type(calotype_type_code_t(state.at(0)), state.at(1), state.at(2));
-             })
         .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
         .def("__str__", [](const Type &t) { return to_string(t); })
         .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });
+    make_picklable(
+        c,
+        [](const Type &t) {
+            return std::vector{int(t.code()), t.bits(), t.lanes()};
+        },
+        [](Type *t, const std::vector<int> &state) {
+            new (t) Type(calotype_type_code_t(state.at(0)), state.at(1), state.at(2));
+        });
 }
 
 // Int(8), UInt(16, 4), Bool(), ...

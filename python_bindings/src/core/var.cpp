@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Var and RVar.
 #include "bindings.h"
+#include "pickled.h"
 
 namespace calotype::python {
 
@@ -47,9 +48,8 @@ void bind_var(PythonModule &m) {
         .def_static("implicit", &Var::implicit, "index"_a)
         .def_static("outermost", &Var::outermost)
         .def("__str__", &Var::name)
-        .def("__getstate__", &Var::name)
-        .def("__setstate__", [](Var &v, const std::string &name) { new (&v) Var(name); })
         .def("__repr__", [](const Var &v) { return "<calotype.Var '" + v.name() + "'>"; });
+    make_picklable(c, &Var::name, [](Var *v, const std::string &name) { new (v) Var(name); });
     add_operators(c);
     m.attr("_") = Var("_");
     for (int i = 0; i < 10; i++) {

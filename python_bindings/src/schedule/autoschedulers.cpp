@@ -2,6 +2,7 @@
 // Autoschedulers, of plugins and in Python.
 #include "bindings.h"
 #include "paths.h"
+#include "pickled.h"
 
 namespace calotype::python {
 
@@ -41,9 +42,9 @@ void add_autoscheduler(const std::string &name, nb::callable function) {
 }  // namespace
 
 void bind_autoschedulers(PythonModule &m) {
-    PythonClass<AutoschedulerParams>(m, "AutoschedulerParams",
-                                     "The choice of an autoscheduler, and its settings.")
-        .def(nb::init<>())
+    PythonClass<AutoschedulerParams> params(m, "AutoschedulerParams",
+                                            "The choice of an autoscheduler, and its settings.");
+    params.def(nb::init<>())
         .def(nb::init<const std::string &>(), "name"_a)
         .def(
             "__init__",
@@ -64,15 +65,14 @@ void bind_autoschedulers(PythonModule &m) {
             [](AutoschedulerParams &p, nb::dict extra) { p.extra = to_texts(extra); })
         .def("to_string", &AutoschedulerParams::to_string)
         .def("__str__", &AutoschedulerParams::to_string)
-        .def("__getstate__",
-             [](const AutoschedulerParams &p) { return std::make_pair(p.name, p.extra); })
-        .def("__setstate__",
-             [](AutoschedulerParams &p,
-                const std::pair<std::string, std::map<std::string, std::string>> &state) {
-                 new (&p) AutoschedulerParams(state.first, state.second);
-             })
         .def("__repr__", [](const AutoschedulerParams &p) {
             return "<calotype.AutoschedulerParams " + p.to_string() + ">";
+        });
+    using State = std::pair<std::string, std::map<std::string, std::string>>;
+    make_picklable(
+        params, [](const AutoschedulerParams &p) { return State(p.name, p.extra); },
+        [](AutoschedulerParams *p, const State &state) {
+            new (p) AutoschedulerParams(state.first, state.second);
         });
     PythonClass<AutoSchedulerResults>(m, "AutoSchedulerResults",
                                       "What an autoscheduler says of its work.")
