@@ -6,6 +6,7 @@ import ctypes
 import gc
 import hashlib
 import io
+import re
 import weakref
 
 import calotype as ct
@@ -601,3 +602,37 @@ def test_bytes_and_types_without_a_letter():
     for t in (small.float8_e5m2, small.float8_e4m3fn):
         with pytest.raises(ct.CompileError, match="there is no element type like float8"):
             ct.Type(t)
+
+
+def test_there_are_no_complex_numbers():
+    for use in (ct.Type, lambda t: ct.ImageParam(t, 1), lambda t: ct.Buffer(t, [3]), lambda t: ct.cast(t, x)):
+        with pytest.raises(ct.CompileError, match="^there is no element type like complex"):
+            use(complex)
+
+
+def test_dates_are_no_bytes():
+    """numpy's scalars of them say that they are eight bytes."""
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    for value in (numpy.datetime64("2026-01-01"), numpy.timedelta64(3, "s")):
+        for use in (ct.Buffer, image.set):
+            with pytest.raises(ct.ArgumentError, match=re.escape(f"type {value.dtype}, which is no type")):
+                use(value)
+    assert ct.Buffer(numpy.bytes_(b"abc")).width() == 3
+
+
+def test_what_a_property_with_an_interface_raises_is_said():
+    def raising(name):
+        def get(self):
+            raise ValueError("busy")
+
+        return type("Odd", (), {name: property(get)})()
+
+    f = ct.Func("f")
+    f[x] = 1
+    for name in ("__array_interface__", "__cuda_array_interface__"):
+        for use in (ct.Buffer, f.realize, f.compile_to_callable([])):
+            with pytest.raises(ct.ArgumentError, match="the array gives no view of its memory: busy"):
+                use(raising(name))
+    device = {"__dlpack__": lambda self, **_: None, "__dlpack_device__": lambda self: "cpu"}
+    with pytest.raises(ct.ArgumentError, match="__dlpack_device__ gives 'cpu' .str., must be a tuple"):
+        ct.Buffer(type("Odd", (), device)())

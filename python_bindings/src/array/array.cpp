@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "call.h"
 #include "cuda.h"
 #include "exchange.h"
 #include "numpy_array.h"
@@ -191,6 +192,22 @@ bool has_bfloat_elements(PyObject *object) {
     return dtype_text(object) == "bfloat16";
 }
 
+// A dictionary, or null where there is none. Of a property that the class has, what it raises is said.
+PyObject *interface_of(PyObject *object, const char *name) {
+    PyObject *found = PyObject_GetAttrString(object, name);
+    if (!found && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        const std::string why = take_python_error();
+        if (has_attribute(object, name)) {
+            throw ArrayError("the array gives no view of its memory: " + why);
+        }
+    }
+    PyErr_Clear();
+    if (found && !PyDict_Check(found)) {
+        Py_CLEAR(found);
+    }
+    return found;
+}
+
 // They have an interface, too: of memory that is gone when they have said where it is.
 bool is_numpy_scalar(PyObject *object) {
     const Ref name(PyUnicode_FromString("numpy"));
@@ -199,6 +216,12 @@ bool is_numpy_scalar(PyObject *object) {
     const bool is_it = scalars && PyObject_IsInstance(object, scalars.get()) == 1;
     forget_python_error();
     return is_it;
+}
+
+// Those of numpy's dates and times say that they are eight bytes.
+bool is_numpy_time(PyObject *object) {
+    const std::string dtype = is_numpy_scalar(object) ? dtype_text(object) : "";
+    return dtype.starts_with("datetime64") || dtype.starts_with("timedelta64");
 }
 
 const char *const negative_text =
@@ -473,6 +496,9 @@ bool Array::import_buffer(PyObject *object) {
             stride[i] = in_elements(view_.strides ? view_.strides[i] : dense, view_.itemsize, i);
             dense *= extent[i];
         }
+        if (dimensions == 1 && view_.len == 8 && is_numpy_time(object)) {
+            throw WrongElements{"a time"};
+        }
         learn_numpy_array(object, view_, type);
     } catch (...) {
         release();
@@ -539,9 +565,13 @@ Imported Array::import_dlpack(PyObject *object, void *const *consumer) {
     if (!where && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
         throw ArrayError("the array gives no view of its memory: " + take_python_error());
     }
-    if (!where || !PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) {
+    if (!where) {
         forget_python_error();
         return Imported::nothing;
+    }
+    if (!PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) {
+        throw ArrayError("the array's __dlpack_device__ gives " + described(where.get()) +
+                         ", must be a tuple of the type and the number of a device");
     }
     const int64_t type = int_at(where.get(), 0);
     if (type != dlpack::CUDA && type != dlpack::CUDAManaged) {
@@ -608,8 +638,8 @@ void Array::set_dense_strides() {
 }
 
 bool Array::import_interface(PyObject *object) {
-    Ref interface(attribute_of(object, "__array_interface__"));
-    if (!interface || !PyDict_Check(interface.get()) || is_numpy_scalar(object)) {
+    Ref interface(interface_of(object, "__array_interface__"));
+    if (!interface || is_numpy_scalar(object)) {
         return false;
     }
     take_interface(object, interface.get());
@@ -663,13 +693,16 @@ void Array::check_interface_memory() const {
 // Before version 3 it does not say in the order of which stream the array is used; then DLPack is
 // better, if there is that.
 bool Array::import_cuda_interface(PyObject *object) {
-    Ref interface(attribute_of(object, "__cuda_array_interface__"));
+    // torch's property raises for tensors on the host, which have DLPack.
+    const bool has_dlpack = has_attribute(object, "__dlpack__");
+    const char *const name = "__cuda_array_interface__";
+    Ref interface(has_dlpack ? attribute_of(object, name) : interface_of(object, name));
     if (!interface || !PyDict_Check(interface.get())) {
         return false;
     }
     PyObject *version = PyDict_GetItemString(interface.get(), "version");
     const bool names_stream = version && PyLong_Check(version) && PyLong_AsLong(version) >= 3;
-    if (!names_stream && has_attribute(object, "__dlpack__")) {
+    if (!names_stream && has_dlpack) {
         return false;
     }
     take_interface(object, interface.get());

@@ -99,7 +99,8 @@ bool is_type_like(nb::handle h) {
     return nb::isinstance<Type>(h) || PyUnicode_Check(h.ptr()) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
            h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type) ||
-           h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) || is_numpy_scalar_type(h) ||
+           h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) ||
+           h.ptr() == reinterpret_cast<PyObject *>(&PyComplex_Type) || is_numpy_scalar_type(h) ||
            is_scalar_type_with_dtype(h) || has_kind_and_itemsize(h) || is_dtype_of_torch(h);
 }
 
@@ -122,6 +123,8 @@ Type to_type(nb::handle h) {
     if (h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type)) {
         return Float(32);
     }
+    user_assert(h.ptr() != reinterpret_cast<PyObject *>(&PyComplex_Type))
+        << "there is no element type like complex";
     if (is_numpy_scalar_type(h)) {
         return type_of_dtype(nb::module_::import_("numpy").attr("dtype")(h));
     }
