@@ -418,7 +418,8 @@ private:
 }  // namespace
 
 Stmt partition_loops(const Stmt &s, LowerContext &ctx) {
-    return simplify(Partitioner(ctx).mutate(prepare_choices(s)));
+    const Stmt tagged = ctx.target.has_gpu_feature() ? s : propagate_guards(s);
+    return simplify(Partitioner(ctx).mutate(prepare_choices(tagged)));
 }
 
 }  // namespace calotype::internal

@@ -165,12 +165,16 @@ private:
 /// A shared part of the code's expressions is looked at where it stands first.
 class FindTagged : public Visitor {
 public:
+    enum class Of { Choices, Guards };
+    explicit FindTagged(Of kind) : kind_(kind) {
+    }
     Differences found;
 
     using Visitor::operator();
     void operator()(const Expr &e) override {
         const Choices::Found in = choices_.of(e);
-        if (in.has_choice && in.tag && seen_.insert(e.get()).second) {
+        const bool is_wanted = kind_ == Of::Choices && in.has_choice && in.tag;
+        if (is_wanted && seen_.insert(e.get()).second) {
             Visitor::operator()(e);
         }
     }
@@ -196,6 +200,31 @@ private:
     void visit(const Max *op) override {
         choice(op, false);
     }
+    void visit(const IfThenElse *op) override {
+        const auto tag = choices_.of(op->condition).tag;
+        if (tag && kind_ == Of::Guards) {
+            guard(op->condition, *tag);
+        }
+        Visitor::visit(op);
+    }
+    /// What a condition that is likely to hold says of two indices.
+    void guard(const Expr &e, Intrinsic tag) {
+        if (const And *both = e.as<And>()) {
+            guard(both->a, tag);
+            guard(both->b, tag);
+        } else if (const Call *call = e.as<Call>(); call && call->is_likely()) {
+            guard(call->args[0], tag);
+        } else if (const LE *op = e.as<LE>()) {
+            at_most(op->a, op->b, tag);
+        } else if (const LT *op = e.as<LT>()) {
+            at_most(op->a, op->b, tag);
+        }
+    }
+    void at_most(const Expr &a, const Expr &b, Intrinsic tag) {
+        if (a.type() == Int(32)) {
+            found.add(lets_, a, b, tag);
+        }
+    }
     void visit(const LetStmt *op) override {
         (*this)(op->value);
         lets_.with(op->name, op->value, [&] { (*this)(op->body); });
@@ -205,6 +234,7 @@ private:
         lets_.with(op->name, op->value, [&] { (*this)(op->body); });
     }
 
+    const Of kind_;
     Lets lets_;
     Choices choices_;
     std::unordered_set<const Node *> seen_;
@@ -289,15 +319,23 @@ private:
     std::unordered_map<const Node *, Expr> rewritten_;  ///< parts of the outermost of them
 };
 
-}  // namespace
-
-Stmt propagate_likely(const Stmt &s) {
+Stmt propagate(const Stmt &s, FindTagged::Of kind) {
     if (!contains_likely(s)) {
         return s;
     }
-    FindTagged tagged;
+    FindTagged tagged(kind);
     tagged(s);
     return tagged.found.empty() ? s : Tagger(tagged.found).mutate(s);
+}
+
+}  // namespace
+
+Stmt propagate_likely(const Stmt &s) {
+    return propagate(s, FindTagged::Of::Choices);
+}
+
+Stmt propagate_guards(const Stmt &s) {
+    return propagate(s, FindTagged::Of::Guards);
 }
 
 }  // namespace calotype::internal

@@ -15,4 +15,12 @@ namespace calotype::internal {
 ///         = g[x]                                       = g[x]
 Stmt propagate_likely(const Stmt &s);
 
+/// The same of what guards say. The last vector of a stage is under one, and regions of stages inside of its loop
+/// end where it does, without saying so:
+///
+///     let m = min(x*8 + 7, n)                      let m = min(likely(x*8 + 7), n)
+///     for t in [0, m/8 - x + 1) { ... }       ->   for t in [0, m/8 - x + 1) { ... }
+///     if likely(x*8 + 7 <= n) { ... }              if likely(x*8 + 7 <= n) { ... }
+Stmt propagate_guards(const Stmt &s);
+
 }  // namespace calotype::internal
