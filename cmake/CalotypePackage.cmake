@@ -92,7 +92,7 @@ endif()
 set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_runtime_shared
     calotype_tools calotype_image_io calotype_run_main calotype_halide_runtime)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeLinkable
-    AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime
+    AddCalotypePythonExtension AddCalotypePythonGenerators AddCalotypeRuntime AddCalotypeStub
     CalotypePythonModule CalotypeTarget)
 list(TRANSFORM calotype_helpers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cmake/package/\\1.cmake")
 

@@ -36,3 +36,8 @@ function(add_halide_generator TARGET)
             LINK_LIBRARIES Calotype::Halide ${ARG_LINK_LIBRARIES})
     endif()
 endfunction()
+
+# add_halide_stub(TARGET FROM <generator> [GENERATOR <name>] [OUTPUT_DIR <dir>])
+function(add_halide_stub TARGET)
+    add_calotype_stub("${TARGET}" ${ARGN})
+endfunction()

@@ -12,7 +12,7 @@ endmacro()
 
 function(_halide_library_arguments OUTVAR TARGET)
     set(arguments ${ARGN})
-    foreach(output COMPILER_LOG CPP_STUB HLPIPE)
+    foreach(output COMPILER_LOG HLPIPE)
         if(output IN_LIST arguments)
             message(FATAL_ERROR "add_halide_library(${TARGET}): the output ${output} cannot be written here")
         endif()

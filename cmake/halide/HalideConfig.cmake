@@ -5,7 +5,8 @@
 #   Halide::Halide, Halide::Generator     to compile in process, to write generators
 #   Halide::Mullapudi2016                 the autoscheduler
 #   Halide::Runtime, Halide::Tools, Halide::ImageIO, Halide::ThreadPool, Halide::RunGenMain
-#   add_halide_generator, add_halide_library, add_halide_runtime, add_halide_python_extension_library
+#   add_halide_generator, add_halide_stub, add_halide_library, add_halide_runtime,
+#   add_halide_python_extension_library
 
 # Whatever the project asks for: older policies have no IN_LIST, for one.
 cmake_policy(VERSION 3.25)

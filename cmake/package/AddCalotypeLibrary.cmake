@@ -25,9 +25,9 @@
 #
 # Makes the static library TARGET of generated code; to link it is to have its header, <name>.h, and
 # its runtime. An extra output is also written, and its path, or one path a target where there are
-# several, put into the variable: ASSEMBLY BITCODE CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML C_SOURCE
-# CUBIN DEVICE_CODE DEVICE_REPORT FEATURIZATION FUNCTION_INFO_HEADER LLVM_ASSEMBLY PTX PYTHON_EXTENSION PYTORCH_WRAPPER
-# REGISTRATION SCHEDULE STMT STMT_HTML. Building <TARGET>.update generates all files and compiles
+# several, put into the variable: ASSEMBLY BITCODE CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML CPP_STUB
+# C_SOURCE CUBIN DEVICE_CODE DEVICE_REPORT FEATURIZATION FUNCTION_INFO_HEADER LLVM_ASSEMBLY PTX PYTHON_EXTENSION
+# PYTORCH_WRAPPER REGISTRATION SCHEDULE STMT STMT_HTML. Building <TARGET>.update generates all files and compiles
 # nothing.
 function(add_calotype_library TARGET)
     _calotype_output_table(table)
@@ -94,6 +94,7 @@ function(_calotype_output_table OUTVAR)
         CONCEPTUAL_STMT:conceptual_stmt:.conceptual.stmt:each
         CONCEPTUAL_STMT_HTML:conceptual_stmt_html:.conceptual.stmt.html:each
         C_SOURCE:c_source:.calotype_generated.cpp:one
+        CPP_STUB:cpp_stub:.stub.h:one
         CUBIN:cubin:.cubin:each
         DEVICE_CODE:device_code:.device_code:each
         DEVICE_REPORT:device_report:.device_report.txt:each

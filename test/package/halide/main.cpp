@@ -10,6 +10,7 @@
 #include "soften.h"
 #include "soften_by_itself.h"
 #include "soften_more.h"
+#include "soften_twice.h"
 
 using Halide::Runtime::Buffer;
 
@@ -33,6 +34,18 @@ int main() {
                 again(x, y) != uint8_t((sides + 2 * image(x, y)) >> 2) ||
                 itself(x, y) != again(x, y)) {
                 printf("wrong at %d, %d\n", x, y);
+                return 1;
+            }
+        }
+    }
+    Buffer<uint8_t, 2> twice(62, 32);
+    twice.set_min(1, 0);
+    soften_twice(image, twice);
+    for (int y = 0; y < 32; y++) {
+        for (int x = 1; x < 63; x++) {
+            if (twice(x, y) !=
+                uint8_t((again(x - 1, y) + again(x + 1, y) + 2 * again(x, y)) >> 2)) {
+                printf("wrong at %d, %d where a generator uses another\n", x, y);
                 return 1;
             }
         }
