@@ -55,6 +55,10 @@ typedef struct calotype_type_t {
     constexpr uint32_t as_u32() const {
         return uint32_t(code) | uint32_t(bits) << 8 | uint32_t(lanes) << 16;
     }
+    /** The same, so that a switch may have types as its cases. */
+    constexpr operator uint32_t() const {
+        return as_u32();
+    }
     constexpr bool operator==(const calotype_type_t &other) const {
         return code == other.code && bits == other.bits && lanes == other.lanes;
     }

@@ -35,6 +35,23 @@ int blur_like(halide_buffer_t *in, struct halide_buffer_t *out) {
 
 int errors;
 
+int size_of(halide_type_t type) {
+    switch (type) {
+    case halide_type_t(halide_type_uint, 8):
+        return 1;
+    case halide_type_t(halide_type_float, 32):
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+TEST(Compat, ASwitchHasTypesAsItsCases) {
+    EXPECT_EQ(1, size_of(halide_type_of<uint8_t>()));
+    EXPECT_EQ(4, size_of(halide_type_of<float>()));
+    EXPECT_EQ(0, size_of(halide_type_of<int>()));
+}
+
 TEST(Compat, RunsAProgramWithTheOldNames) {
     Buffer<uint8_t> in(nullptr, 1), out(10);
     EXPECT_EQ(0, blur_like(in, out));
