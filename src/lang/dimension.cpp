@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/dimension.h"
 
+#include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "pipeline/check_parameters.h"
@@ -55,14 +56,15 @@ Expr checked_constraint(const Parameter &p, int d, const char *what, const Expr 
 
 }  // namespace
 
+// What is the same in every run is the estimate, too.
 Dimension Dimension::set_min(const Expr &min) {
     parameter_.set_min_constraint(d_, checked_constraint(parameter_, d_, "min", min));
-    return *this;
+    return is_const(min) ? set_min_estimate(min) : *this;
 }
 
 Dimension Dimension::set_extent(const Expr &extent) {
     parameter_.set_extent_constraint(d_, checked_constraint(parameter_, d_, "extent", extent));
-    return *this;
+    return is_const(extent) ? set_extent_estimate(extent) : *this;
 }
 
 Dimension Dimension::set_stride(const Expr &stride) {

@@ -132,17 +132,6 @@ void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction 
     f.body = customized ? s : run_custom_passes(s, ctx);
 }
 
-ArgumentEstimates estimates_of(const Parameter &p) {
-    ArgumentEstimates estimates;
-    for (int d = 0; d < p.dimensions(); d++) {
-        Expr min = p.min_constraint_estimate(d), extent = p.extent_constraint_estimate(d);
-        if (min.defined() && extent.defined()) {
-            estimates.buffer_estimates.emplace_back(min, extent);
-        }
-    }
-    return estimates;
-}
-
 std::vector<LoweredArgument> signature(const LowerContext &ctx) {
     std::vector<LoweredArgument> args;
     for (const Argument &a : ctx.args) {
@@ -154,7 +143,7 @@ std::vector<LoweredArgument> signature(const LowerContext &ctx) {
         for (int i = 0; i < f.outputs(); i++) {
             const Parameter &p = f->output_buffers.at(i);
             Argument a(f.buffer_name(i), Argument::OutputBuffer, f.output_types()[i],
-                       f.dimensions(), estimates_of(p));
+                       f.dimensions(), p.get_argument_estimates());
             args.emplace_back(a, Alignment{p.host_alignment(), 0});
         }
     }

@@ -107,6 +107,20 @@ Expr checked_size(const char *directive, const Function &f, const std::string &o
     return cast(Int(32), e);
 }
 
+/// As an output, a Func passes its estimates on to its buffers.
+void estimate_outputs(const Function &f, const Var &var, const Expr &min, const Expr &extent) {
+    const auto arg = std::find(f.args().begin(), f.args().end(), var.name());
+    const int dim = int(arg - f.args().begin());
+    for (Parameter p : f->output_buffers) {
+        if (min.defined()) {
+            p.set_min_constraint_estimate(dim, min);
+        }
+        if (extent.defined()) {
+            p.set_extent_constraint_estimate(dim, extent);
+        }
+    }
+}
+
 }  // namespace
 
 Func &FuncDirectives::add_bound(const char *directive, std::vector<Bound> *list, const Var &var,
@@ -134,7 +148,12 @@ Func &FuncDirectives::bound(const Var &var, Expr min, Expr extent) {
     Bound b;
     b.min = std::move(min);
     b.extent = std::move(extent);
-    return add_bound("bound", &schedule().bounds, var, b);
+    add_bound("bound", &schedule().bounds, var, b);
+    // A number is the estimate, too.
+    const Bound &added = schedule().bounds.back();
+    estimate_outputs(func_, var, is_const(added.min) ? added.min : Expr(),
+                     is_const(added.extent) ? added.extent : Expr());
+    return self();
 }
 
 Func &FuncDirectives::bound_extent(const Var &var, Expr extent) {
@@ -161,13 +180,8 @@ Func &FuncDirectives::set_estimate(const Var &var, const Expr &min, const Expr &
     b.min = min;
     b.extent = extent;
     add_bound("set_estimate", &schedule().estimates, var, b);
-    // As an output, the Func passes its estimate on to its buffers.
-    const auto arg = std::find(func_.args().begin(), func_.args().end(), var.name());
-    const int dim = int(arg - func_.args().begin());
-    for (Parameter p : func_->output_buffers) {
-        p.set_min_constraint_estimate(dim, schedule().estimates.back().min);
-        p.set_extent_constraint_estimate(dim, schedule().estimates.back().extent);
-    }
+    const Bound &added = schedule().estimates.back();
+    estimate_outputs(func_, var, added.min, added.extent);
     return self();
 }
 

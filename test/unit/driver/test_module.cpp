@@ -57,6 +57,15 @@ TEST_F(Files, none_is_left_when_one_cannot_be_written) {
     EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+TEST_F(Files, estimates_of_an_output_stay_in_their_dimensions) {
+    f.set_estimate(y, 0, 48);
+    const Module m = f.compile_to_module({p}, "f", host);
+    const Region &region = m.functions()[0].args.back().argument_estimates.buffer_estimates;
+    ASSERT_EQ(2u, region.size());
+    EXPECT_FALSE(region[0].min.defined() || region[0].extent.defined());
+    EXPECT_TRUE(is_const(region[1].min, 0) && is_const(region[1].extent, 48));
+}
+
 TEST_F(Files, OneOfEachKind) {
     const std::vector<Argument> args = {p};
     f.compile_to_object(path("f.o"), args, "f", host);

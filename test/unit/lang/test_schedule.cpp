@@ -224,6 +224,17 @@ TEST(Schedule, bounds) {
     EXPECT_TRUE(equal(f.output_buffer().dim(1).extent_estimate(), Expr(20)));
 }
 
+TEST(Schedule, a_bound_that_is_a_number_is_an_estimate) {
+    Func f = two_dimensional("bounds_estimated");
+    Param<int> n("bounds_estimated_n");
+    f.bound(x, Expr(), 10).bound(y, n, 20);
+    EXPECT_FALSE(f.output_buffer().dim(0).min_estimate().defined());
+    EXPECT_TRUE(equal(f.output_buffer().dim(0).extent_estimate(), Expr(10)));
+    f.set_estimate(y, 7, 21).bound(y, n, n);
+    EXPECT_TRUE(equal(f.output_buffer().dim(1).min_estimate(), Expr(7)));
+    EXPECT_TRUE(equal(f.output_buffer().dim(1).extent_estimate(), Expr(21)));
+}
+
 TEST(Schedule, wrappers_are_made_once) {
     Func f = two_dimensional("wrapped_f"), g("wrapped_g");
     g(x, y) = f(x, y);

@@ -77,6 +77,11 @@ TEST(ImageParam, constraints) {
     EXPECT_FALSE(in.parameter().stride_constraint(0).defined());
     EXPECT_TRUE(equal(in.parameter().extent_constraint(0), Expr(640)));
     EXPECT_TRUE(equal(in.dim(1).extent_estimate(), Expr(480)));
+    // Numbers are estimates, too.
+    EXPECT_TRUE(equal(in.dim(0).extent_estimate(), Expr(640)));
+    in.dim(0).set_extent(in.dim(1).extent()).set_min(Expr());
+    EXPECT_TRUE(equal(in.dim(0).min_estimate(), Expr(0)));
+    EXPECT_TRUE(equal(in.dim(0).extent_estimate(), Expr(640)));
 }
 
 TEST(ImageParam, a_constraint_of_its_own_shape_does_not_own_it) {
