@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/input.h"
 
+#include <algorithm>
+
 #include "support/text.h"
 
 namespace calotype::internal {
@@ -167,11 +169,16 @@ InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const s
     return InputImage(p, given.as_func());
 }
 
-// The dimension that an implicit Var stands for.
-int dimension_of(const GeneratorIO &io, const std::string &what, const Var &var) {
+// The dimension of a Var: the coordinates of an input have no names, those of a Func that it is given may.
+int dimension_of(const Func &f, const std::string &what, const Var &var) {
+    const std::vector<std::string> &names = f.function().args();
+    const auto at = std::find(names.begin(), names.end(), var.name());
+    if (at != names.end()) {
+        return int(at - names.begin());
+    }
     const int i = Var::is_implicit(var.name()) ? Var::implicit_index(var.name()) : -1;
-    user_assert(i >= 0 && i < io.io_dims())
-        << what << " has no dimension " << var.name() << ": they are _0 to _" << io.io_dims() - 1;
+    user_assert(i >= 0 && i < f.dimensions())
+        << what << " has no dimension " << var.name() << ": they are _0 to _" << f.dimensions() - 1;
     return i;
 }
 
@@ -196,7 +203,7 @@ void estimate_all(const Parameter &p, const GeneratorIO &io, const std::string &
 }  // namespace
 
 BufferInput &BufferInput::set_estimate(const Var &var, const Expr &min, const Expr &extent) {
-    estimate_dimension(parameter(), dimension_of(*this, what(), var), {min, extent});
+    estimate_dimension(parameter(), dimension_of(Func(*this), what(), var), {min, extent});
     return *this;
 }
 

@@ -360,6 +360,10 @@ public:
         Func extended = BoundaryConditions::repeat_edge(in, {{0, 4}});
         Func pair = BoundaryConditions::constant_exterior(in, Tuple(7, 8), {{0, 4}});
         EXPECT_EQ(extended.args()[0].name(), Var(_0).name());
+        // Estimates take its own name where it has one.
+        in.set_estimate(_0, 0, 4).set_estimate(in.args()[0], 0, 4);
+        EXPECT_COMPILE_ERROR(in.set_estimate(x, 0, 4),
+                             "input 'in' has no dimension x: they are _0 to _0");
         out(x) = extended(x - 1)[0] + pair(x - 1)[1];
         extended.compute_root();
         pair.compute_with(extended, _0).compute_root();
