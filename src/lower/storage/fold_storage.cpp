@@ -337,8 +337,9 @@ private:
             }
         }
         if (fold) {
-            const Stmt body = f_.schedule().async ? waiting_for_room(op, touched) : op->body;
-            return with_body(op, proven ? body : checked(body, op, touched));
+            return with_body(op, f_.schedule().async ? in_room(op, touched)
+                                 : proven            ? op->body
+                                                     : checked(op->body, op, touched));
         }
         return is_self_contained() ? with_body(op, search_inner(op->body)) : Stmt(op);
     }
@@ -393,29 +394,40 @@ private:
         return any;
     }
 
-    /// The producer may be ahead of the consumer as far as there is room. With [a(i), b(i)] for
-    /// what iteration i touches, it takes room up to b(i) when it comes there, and what is below
-    /// a(i + 1) is given back after i. The first iteration takes all there is, and the last gives
-    /// all back, as the loop may be run again, and then begins elsewhere.
-    Stmt waiting_for_room(const For *loop, const Box &touched) const {
-        const Interval &window = touched[size_t(fold->dimension)];
+    /// A window that holds that of each iteration and moves only in the direction that the schedule says, for storage that
+    /// an asynchronous producer fills.
+    Interval window_with_room(const For *loop, const Interval &window) const {
         const bool forward = schedule_of(fold->dimension)->fold_forward;
-        const auto grows = [&](const Expr &e) {
-            const Monotonic m = is_monotonic(e, loop->name);
-            return m == Monotonic::Increasing || m == Monotonic::Constant;
+        const Monotonic direction = forward ? Monotonic::Increasing : Monotonic::Decreasing;
+        const auto moving = [&](const Expr &end, bool least) {
+            const Expr e = without_idle_questions(with_one_select_each(simplify(end)));
+            return moves_along(loop, e, direction) ? e : bound_of_answers(e, least);
         };
-        const auto plain = [](const Expr &e) {
-            return without_idle_questions(with_one_select_each(simplify(e)));
-        };
-        Expr a = plain(forward ? window.min : -window.max),
-             b = plain(forward ? window.max : -window.min);
-        a = grows(a) ? a : bound_of_answers(a, true);
-        b = grows(b) ? b : bound_of_answers(b, false);
-        user_assert(grows(a) && grows(b))
+        const Interval result(moving(window.min, true), moving(window.max, false));
+        user_assert(moves_along(loop, result.min, direction) &&
+                    moves_along(loop, result.max, direction))
             << "func " << f_.name()
             << " cannot be folded: it is async, and what iterations of loop " << loop->name
             << " touch in dimension " << f_.args()[size_t(fold->dimension)]
             << " could not be shown to move in one direction";
+        return result;
+    }
+
+    /// The body, for which there is room for each iteration: else its producer would wait for ever.
+    Stmt in_room(const For *loop, const Box &touched) const {
+        const Interval window = window_with_room(loop, touched[size_t(fold->dimension)]);
+        return Block::make(room_check(loop, expanded(Box({window}))[0]),
+                           waiting_for_room(loop, window));
+    }
+
+    /// The producer may be ahead of the consumer as far as there is room. With [a(i), b(i)] for
+    /// what iteration i touches, it takes room up to b(i) when it comes there, and what is below
+    /// a(i + 1) is given back after i. The first iteration takes all there is, and the last gives
+    /// all back, as the loop may be run again, and then begins elsewhere.
+    Stmt waiting_for_room(const For *loop, const Interval &window) const {
+        const bool forward = schedule_of(fold->dimension)->fold_forward;
+        const Expr a = forward ? window.min : simplify(-window.max),
+                   b = forward ? window.max : simplify(-window.min);
         const Expr i = Variable::make(Int(32), loop->name), first = loop->min,
                    last = loop->min + loop->extent - 1;
         const auto in = [&](const Expr &e, const Expr &iteration) {
@@ -558,6 +570,20 @@ private:
         return Block::make(checks(loop, known ? here[d] : touched[d], lets), s);
     }
 
+    Expr folded_var() const {
+        return StringImm::make(f_.args()[size_t(fold->dimension)]);
+    }
+
+    /// That the window, which an iteration touches, fits; nothing where that is known.
+    Stmt room_check(const For *loop, const Interval &window) const {
+        const Expr extent = simplify(window.max - window.min + 1);
+        return fits(extent, fold->factor)
+                   ? Stmt()
+                   : check(extent <= fold->factor, "fold_factor_too_small",
+                           {StringImm::make(f_.name()), folded_var(), fold->factor,
+                            StringImm::make(loop->name), extent});
+    }
+
     /// Of one iteration that touches the window, which may be in terms of lets in the loop.
     Stmt checks(const For *loop, const Interval &window, const std::vector<std::string> &lets) {
         LetScope::Limits pure;
@@ -568,23 +594,17 @@ private:
         const Interval moving =
             moving_window(loop, Interval(expand(window.min), expand(window.max)));
         const bool forward = goes_forward(loop, moving, *schedule_of(fold->dimension));
-        const Expr leading = forward ? moving.min : moving.max,
-                   extent = simplify(moving.max - moving.min + 1);
-        const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
-                   var_name = StringImm::make(f_.args()[size_t(fold->dimension)]);
-        Stmt result;
-        if (!fits(extent, fold->factor)) {
-            result = check(extent <= fold->factor, "fold_factor_too_small",
-                           {func_name, var_name, fold->factor, loop_name, extent});
-        }
+        const Expr leading = forward ? moving.min : moving.max;
+        Stmt result = room_check(loop, moving);
         if (uses_any_var(leading, lets) ||
             !moves_along(loop, leading, forward ? Monotonic::Increasing : Monotonic::Decreasing)) {
             if (last_window_.empty()) {
                 last_window_ = ctx_.names.unique(f_.name() + ".last_window");
             }
             const Expr last = Load::make(Int(32), last_window_, 0, const_true(), Alignment());
-            const Stmt monotonic = check(forward ? leading >= last : leading <= last, "bad_fold",
-                                         {func_name, var_name, loop_name});
+            const Stmt monotonic =
+                check(forward ? leading >= last : leading <= last, "bad_fold",
+                      {StringImm::make(f_.name()), folded_var(), StringImm::make(loop->name)});
             const Stmt remember = Store::make(last_window_, leading, 0, const_true(), Alignment());
             result = Block::make({result, monotonic, remember});
         }

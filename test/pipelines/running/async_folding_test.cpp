@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "harness/expect_error.h"
+
 namespace calotype::test {
 namespace {
 
@@ -339,6 +341,21 @@ TEST(AsyncFolding, windows_of_unrolled_rows) {
         const int middle = 3 * (j / 2) + (j % 2 == 0 ? 0 : 2);
         ASSERT_EQ(result(i, j), 2 * (i + 10 * middle));
     });
+}
+
+/// The rows of an iteration fit, but not those that may be needed whatever the choice is.
+TEST(AsyncFolding, room_for_either_side_of_a_choice) {
+    Param<bool> choice("choice");
+    Func f("of_a_choice"), g("chooser");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = select(choice, f(x, y), f(x, select(y >= 0 && y <= 8, y, 8)));
+    f.store_root().fold_storage(y, 4).compute_at(g, y).async();
+    for (const bool value : {false, true}) {
+        choice.set(value);
+        EXPECT_RUNTIME_ERROR(g.realize({4, 20}),
+                             "fold factor of of_a_choice in y is 4, must be at least 9 for loop "
+                             "chooser.s0.y");
+    }
 }
 
 }  // namespace
