@@ -203,6 +203,19 @@ TEST(Memoization, results_are_of_the_region_that_was_computed) {
 }
 
 /// What is found has been computed in another iteration, into a copy that is not this one's.
+/// Tails that write more than is required do not make of it what is.
+TEST(Memoization, results_are_of_the_region_that_is_required) {
+    Var xo("xo"), xi("xi");
+    Func f("f"), g("g");
+    f(x) = x;
+    f(x) += x * 10;
+    g(x) = f(0) + f(x);
+    f.compute_at(g, x).memoize();
+    f.update().split(x, xo, xi, 8, TailStrategy::PredicateLoads);
+    Buffer<int> result = g.realize({30});
+    result.for_each_element([&](int i) { EXPECT_EQ(result(i), 11 * i); });
+}
+
 TEST(Memoization, results_have_storage_of_their_own) {
     for (const bool is_async : {false, true}) {
         for (const bool is_ring : {false, true}) {

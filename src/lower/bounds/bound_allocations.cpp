@@ -11,6 +11,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
@@ -82,7 +83,8 @@ private:
     }
 
     /// What of a memoized Func is computed, for the key of the cache. More is allocated where uses
-    /// may touch more than they need.
+    /// may touch more than they need. Tails may write more than is required, but not its values: the
+    /// ends of what is required count, too.
     Stmt computed(const Function &f, const Realize *op, const Box &touched) const {
         const Box provided = box_provided(op->body, f.name(), Scope<Interval>(), ctx_.func_bounds);
         std::vector<Expr> ends = {make_zero(Int(32)), StringImm::make(f.name())};
@@ -91,7 +93,28 @@ private:
             const Interval &range = is_known ? provided[d] : touched[d];
             ends.insert(ends.end(), {range.min, range.max});
         }
+        for (const std::string &name : free_variables(op->body)) {
+            const bool is_in_ends = std::any_of(ends.begin(), ends.end(), [&](const Expr &e) {
+                const Variable *v = e.as<Variable>();
+                return v && v->name == name;
+            });
+            if (is_end_of_region(f, name) && !is_in_ends) {
+                ends.push_back(names::var(name));
+            }
+        }
         return Evaluate::make(Call::make(Int(32), Intrinsic::memoize_expr, ends));
+    }
+
+    static bool is_end_of_region(const Function &f, const std::string &name) {
+        for (int stage = 0; stage < f.stages(); stage++) {
+            for (const std::string &arg : f.args()) {
+                if (name == names::stage_min(f.name(), stage, arg) ||
+                    name == names::stage_max(f.name(), stage, arg)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /// What computes all of it in one go, right where the storage is made; null if that is done
