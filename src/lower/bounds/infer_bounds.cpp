@@ -185,6 +185,10 @@ public:
                 }
             }
         }
+        readers_of_extern_stages_ = readers_of_extern_stages();
+        for (const std::string &name : readers_of_extern_stages_) {
+            narrowed_.erase(name);
+        }
     }
 
     Stmt at_top(const Stmt &s) {
@@ -228,6 +232,22 @@ protected:
     }
 
 private:
+    /// The extern stages, and the Funcs whose values are made of theirs. What a stage says that it needs in a loop is
+    /// there as far as it said so for the whole: in loops, no more may be required of it.
+    std::set<std::string> readers_of_extern_stages() const {
+        std::set<std::string> found;
+        for (const std::string &name : ctx_.order) {
+            const Function &f = ctx_.env.at(name);
+            const Environment calls = find_direct_calls(f);
+            if (f.has_extern_definition() ||
+                std::any_of(calls.begin(), calls.end(),
+                            [&](const auto &call) { return found.count(call.first) != 0; })) {
+                found.insert(name);
+            }
+        }
+        return found;
+    }
+
     /// States what extern stages need of images, as far as is known outside of all loops.
     Stmt with_extern_images(Stmt s, const StagesInside &contents) const {
         for (const std::string &name : contents.produced) {
@@ -593,7 +613,10 @@ private:
             if (b.modulus.defined() && !b.remainder.defined()) {  // of the extent
                 if (min->defined() && max->defined()) {
                     const Expr steps = (*max - *min + b.modulus) / b.modulus;
-                    *max = simplify(*min + steps * b.modulus - 1);
+                    const bool for_all_parts =
+                        !is_here && readers_of_extern_stages_.count(f.name()) != 0;
+                    *max = simplify(for_all_parts ? *max + b.modulus - 1
+                                                  : *min + steps * b.modulus - 1);
                 }
             } else if (b.modulus.defined() && min->defined() && max->defined()) {
                 Expr first = *min - b.remainder, last = *max - b.remainder;
@@ -640,6 +663,7 @@ private:
 
     LowerContext &ctx_;
     std::map<StageKey, StageReads> reads_;
+    std::set<std::string> readers_of_extern_stages_;
     std::set<std::string> narrowed_;  ///< Funcs that may be read less by connected conditions
     std::map<std::tuple<std::string, std::vector<StageKey>, bool>, Box>
         unions_;  ///< read_by's answers

@@ -16,7 +16,7 @@ namespace calotype::internal {
 ///     }                       consume f {...}
 ///
 /// Requires: flat storage, which has no buffer headers where a Func is memoized.
-/// Establishes: storage of memoized Funcs is the cache's.
+/// Establishes: storage of memoized Funcs is the cache's; all names are bound, those of the headers of such storage, too.
 /// Order: right after flatten_storage, by which the extents of storage are known; before
 ///     hoist_storage, since what a cache has is not hoisted.
 Stmt look_up_memoized(const Stmt &s, LowerContext &ctx);

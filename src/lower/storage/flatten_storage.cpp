@@ -31,6 +31,9 @@
 #include "lower/instrument/look_up_memoized.h"
 #include "lower/known_here.h"
 #include "lower/loops/lane_dimensions.h"
+#include "lower/names.h"
+#include "lower/nest/copy_stage.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/storage/flat_index.h"
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
@@ -270,6 +273,23 @@ private:
         }
     }
 
+    /// Whether it has copies of which C functions see one at a time.
+    bool is_ring_of_extern_stage(const Realize *op) const {
+        const Function *f = ctx_.function_of_buffer(op->name);
+        const auto sees = [&](const Function &stage) {
+            const auto inputs = extern_inputs(stage);
+            return stage.name() == f->name() ||
+                   std::any_of(inputs.begin(), inputs.end(),
+                               [&](const auto &input) { return input.second == op->name; });
+        };
+        return f && f->schedule().ring_buffer.defined() &&
+               int(op->bounds.size()) == f->dimensions() + 1 && !ctx_.target.has_gpu_feature() &&
+               std::any_of(ctx_.env.begin(), ctx_.env.end(), [&](const auto &entry) {
+                   const Function &stage = entry.second;
+                   return stage.has_extern_definition() && !is_copy_stage(stage) && sees(stage);
+               });
+    }
+
     /// The header `name.buffer` of storage that has been allocated.
     Stmt make_header(const Realize *op, const Stmt &body) const {
         std::vector<HeaderDimension> shape;
@@ -278,7 +298,15 @@ private:
                              shape_var(names::buffer_extent(op->name, d)),
                              shape_var(names::buffer_stride(op->name, d))});
         }
-        const Expr host = Variable::make(Handle(), op->name);
+        Expr host = Variable::make(Handle(), op->name);
+        if (is_ring_of_extern_stage(op)) {
+            const Expr copy =
+                shape_var(names::ring_index(ctx_.function_of_buffer(op->name)->name()));
+            const Expr bytes =
+                cast(UInt(64), copy * shape.back().stride) * storage_type(op->types[0]).bytes();
+            host = reinterpret(Handle(), reinterpret(UInt(64), host) + bytes);
+            shape.pop_back();
+        }
         return LetStmt::make(names::buffer(op->name), make_buffer_header(host, op->types[0], shape),
                              body);
     }

@@ -49,8 +49,8 @@ int neighbours(calotype_buffer_t *in, int k, calotype_buffer_t *out) {
     return 0;
 }
 
-/// The greatest extent that twice() was asked to compute.
-int most_asked = 0;
+/// The greatest extent that twice() was asked to compute, and how many elements it did not get.
+int most_asked = 0, missing_elements = 0;
 
 /// out(x, y) = 2 * in(x, y)
 int twice(calotype_buffer_t *in, calotype_buffer_t *out) {
@@ -61,7 +61,13 @@ int twice(calotype_buffer_t *in, calotype_buffer_t *out) {
         }
     } else if (!is_query(out)) {
         most_asked = std::max(most_asked, out->dim[1].extent);
-        for_each(out, [&](int i, int j) { at(out, i, j) = 2 * at(in, i, j); });
+        for_each(out, [&](int i, int j) {
+            const int column = i - in->dim[0].min, line = j - in->dim[1].min;
+            const bool is_there =
+                column >= 0 && column < in->dim[0].extent && line >= 0 && line < in->dim[1].extent;
+            missing_elements += is_there ? 0 : 1;
+            at(out, i, j) = is_there ? 2 * at(in, i, j) : 0;
+        });
     }
     return 0;
 }
@@ -135,6 +141,21 @@ TEST(ExternStages, asks_for_more_of_a_func) {
     Buffer<int> result = realize_with(h, "neighbours", neighbours, {20});
     for (int i = 0; i < 20; i++) {
         EXPECT_EQ(result(i), 4 * i + 8);
+    }
+}
+
+TEST(ExternStages, of_what_is_memoized) {
+    Func f("f"), g("g"), h("h");
+    f(x) = x * 2;
+    f.compute_root().memoize();
+    g.define_extern("neighbours", {f, 7}, Int(32), 1);
+    g.compute_root().memoize();
+    h.define_extern("neighbours", {g, 1}, Int(32), {x});
+    for (int again = 0; again < 2; again++) {
+        Buffer<int> result = realize_with(h, "neighbours", neighbours, {20});
+        for (int i = 0; i < 20; i++) {
+            EXPECT_EQ(result(i), 8 * i + 15);
+        }
     }
 }
 
@@ -287,6 +308,42 @@ TEST(ExternStages, arguments_of_every_kind) {
                     Int(32), 1);
     Buffer<int> result = realize_with(g, "everything", everything, {10});
     EXPECT_EQ(result(9), -5 + 60000 + 1 + 2 + 7 + 1 + 100000);
+}
+
+/// Whether they get all that they ask for, in parts where what is needed of the whole depends on conditions.
+TEST(ExternStages, in_parts_of_what_conditions_leave) {
+    Param<int> least("least");
+    for (const bool rounded : {false, true}) {
+        Func f("f"), g("g"), h("h");
+        f(x, y) = x + 10 * y;
+        g.define_extern("twice", {f}, Int(32), {x, y});
+        h(x, y) = select(x >= least && y > 0, g(x + 3, y - 2), g(x + 1, y));
+        h.reorder(y, x);
+        g.compute_at(h, y);
+        f.compute_at(h, y);
+        if (rounded) {
+            g.align_extent(x, 5);
+        }
+        least.set(8);
+        missing_elements = 0;
+        Buffer<int> result = realize_with(h, "twice", twice, {20, 2});
+        result.for_each_element([&](int i, int j) {
+            const bool inside = i >= 8 && j > 0;
+            EXPECT_EQ(result(i, j), 2 * (inside ? i + 3 + 10 * (j - 2) : i + 1 + 10 * j));
+        });
+        EXPECT_EQ(missing_elements, 0);
+    }
+}
+
+TEST(ExternStages, in_a_ring_of_copies) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x + 10 * y;
+    g.define_extern("twice", {f}, Int(32), {x, y});
+    h(x, y) = g(x, y) + 1;
+    g.compute_at(h, x).store_at(h, y).hoist_storage_root().ring_buffer(2);
+    f.compute_at(h, x);
+    Buffer<int> result = realize_with(h, "twice", twice, {20, 7});
+    result.for_each_element([&](int i, int j) { EXPECT_EQ(result(i, j), 2 * (i + 10 * j) + 1); });
 }
 
 TEST(ExternStages, failure_stops_the_pipeline) {
