@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "random_pipeline.h"
 
+#include "random_externs.h"
+
 #include <algorithm>
 
 namespace calotype::test {
 
 const Var x("x"), y("y");
+
+Type work_type(const Type &t) {
+    return t.is_bool() ? Int(32) : t;
+}
+
+int64_t wrap(const Type &t, int64_t v) {
+    if (t.is_float() || t.bits() == 64) {
+        return v;
+    } else if (t.is_bool()) {
+        return v != 0;
+    }
+    const int unused = 64 - t.bits();
+    const uint64_t top = uint64_t(v) << unused;
+    return t.is_uint() ? int64_t(top >> unused) : int64_t(top) >> unused;
+}
 
 namespace {
 
@@ -38,11 +55,6 @@ int update_limit(const Type &t) {
 /// By how much low values are below those of other stages, so that all are below 0.
 int lowered_by(const Type &t) {
     return (t.is_float() ? definition_limit(t) : modulus(t)) + 1;
-}
-
-/// The type that values are computed in.
-Type work_type(const Type &t) {
-    return t.is_bool() ? Int(32) : t;
 }
 
 Access random_access(Dice &dice, const RandomPipeline &p) {
@@ -210,18 +222,6 @@ bool is_small(const Type &t, int64_t v) {
     return t == UInt(64) ? uint64_t(v) < uint64_t(small_limit) : v < small_limit;
 }
 
-/// The value as the type holds it.
-int64_t wrap(const Type &t, int64_t v) {
-    if (t.is_float() || t.bits() == 64) {
-        return v;
-    } else if (t.is_bool()) {
-        return v != 0;
-    }
-    const int unused = 64 - t.bits();
-    const uint64_t top = uint64_t(v) << unused;
-    return t.is_uint() ? int64_t(top >> unused) : int64_t(top) >> unused;
-}
-
 Expr access(const Access &a, const Expr &v) {
     return a.divide > 1 ? v / a.divide + a.offset : v * a.scale + a.offset;
 }
@@ -261,8 +261,14 @@ public:
             if (s.input) {
                 built_.images.emplace_back(s.type, 2, "in" + std::to_string(i));
             }
-            const Expr v = s.input ? Expr(built_.images.back()(x, y)) : definition(s);
-            if (s.tuple) {
+            const Expr v = s.input      ? Expr(built_.images.back()(x, y))
+                           : s.external ? Expr()
+                                        : definition(s);
+            if (s.external) {
+                define_external(f, s,
+                                {built_.funcs[size_t(s.taps[0].source)],
+                                 built_.funcs[size_t(s.taps[1].source)]});
+            } else if (s.tuple) {
                 f(x, y) =
                     Tuple(as_type(s, v), as_type(s, v * cast(v.type(), 2) + cast(v.type(), 1)));
             } else {
@@ -551,6 +557,39 @@ int64_t source_value(const Type &t, int x, int y) {
     return t.is_bool() ? v % 2 : v;
 }
 
+int64_t weighted(const Type &as, int64_t v, int weight) {
+    v = as.is_float() ? floor_mod(wrap(Int(32), v), modulus(as)) : v;
+    return wrap(as, wrap(as, v) * weight);
+}
+
+namespace {
+
+std::array<int64_t, 2> both_values(const Type &t, int64_t first) {
+    const int64_t second = wrap(work_type(t), first * 2 + 1);
+    const auto stored = [&](int64_t v) {
+        return wrap(t, t.is_bool() ? floor_mod(v, 2) : v);
+    };
+    return {stored(first), stored(second)};
+}
+
+}  // namespace
+
+std::array<int64_t, 2> stored_values(const StageSpec &s, int64_t v) {
+    const Type t = work_type(s.type);
+    v = t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
+    return both_values(s.type, s.low ? v - lowered_by(t) : v);
+}
+
+std::vector<int> RandomPipeline::output_stages() const {
+    std::vector<int> all;
+    for (int i = 0; i < int(stages.size()); i++) {
+        if (is_output(i)) {
+            all.push_back(i);
+        }
+    }
+    return all;
+}
+
 int64_t Evaluator::operator()(int stage, int value, int x, int y) {
     const StageSpec &s = p_.stages[size_t(stage)];
     return after(stage, int(s.updates.size()), x, y)[size_t(value)];
@@ -566,15 +605,13 @@ Evaluator::Values Evaluator::after(int stage, int updates, int x, int y) {
     Values v;
     if (updates > 0) {
         v = update(stage, updates - 1, x, y);
+        for (int64_t &value : v) {
+            value = wrap(s.type, value);
+        }
     } else if (s.taps.empty()) {
-        const int64_t first = source_value(work_type(s.type), x, y);
-        v = {first, wrap(work_type(s.type), first * 2 + 1)};
+        v = both_values(s.type, source_value(work_type(s.type), x, y));
     } else {
-        const int64_t first = definition(s, x, y);
-        v = {first, wrap(work_type(s.type), first * 2 + 1)};
-    }
-    for (int64_t &value : v) {
-        value = wrap(s.type, s.type.is_bool() ? floor_mod(value, 2) : value);
+        v = stored_values(s, definition(s, x, y));
     }
     known_[key] = v;
     return v;
@@ -590,8 +627,7 @@ int64_t Evaluator::tap(const Tap &t, const Type &as, int x, int y) {
     int64_t v = t.boundary == Boundary::Constant && (sx < 0 || sy < 0)
                     ? (from.is_bool() ? 1 : beyond)
                     : (*this)(t.source, t.value, sx, sy);
-    v = as.is_float() ? floor_mod(wrap(Int(32), v), modulus(as)) : v;
-    return wrap(as, wrap(as, v) * t.weight);
+    return weighted(as, v, t.weight);
 }
 
 int64_t Evaluator::unweighted(const Tap &t, int x, int y) {
@@ -636,8 +672,7 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
         v = is_hole(x, y) ? filling : tap(s.taps[1], t, int(unweighted(s.taps[0], x, y)), y);
         break;
     }
-    v = t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
-    return s.low ? v - lowered_by(t) : v;
+    return v;
 }
 
 int64_t Evaluator::update_tap(const Tap &t, const Type &as, int x, int y) {
@@ -714,56 +749,6 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
         }
     }
     return now;
-}
-
-namespace {
-
-template<typename F>
-void with_element_type(const Type &t, F f) {
-    if (t.is_bool()) {
-        return f(bool());
-    } else if (t.is_float()) {
-        return t.is_bfloat()    ? f(bfloat16_t())
-               : t.bits() == 16 ? f(float16_t())
-               : t.bits() == 32 ? f(float())
-                                : f(double());
-    }
-    switch (t.bits()) {
-    case 8:
-        return t.is_uint() ? f(uint8_t()) : f(int8_t());
-    case 16:
-        return t.is_uint() ? f(uint16_t()) : f(int16_t());
-    case 32:
-        return t.is_uint() ? f(uint32_t()) : f(int32_t());
-    default:
-        return t.is_uint() ? f(uint64_t()) : f(int64_t());
-    }
-}
-
-}  // namespace
-
-int64_t element(const Buffer<void> &b, int x, int y) {
-    int64_t value = 0;
-    with_element_type(b.type(), [&](auto zero) {
-        using T = decltype(zero);
-        if constexpr (std::is_arithmetic_v<T>) {
-            value = int64_t(b.as<T>()(x, y));
-        } else {
-            value = int64_t(float(b.as<T>()(x, y)));
-        }
-    });
-    return value;
-}
-
-void set_element(const Buffer<void> &b, int x, int y, int64_t value) {
-    with_element_type(b.type(), [&](auto zero) {
-        using T = decltype(zero);
-        if constexpr (std::is_arithmetic_v<T>) {
-            b.as<T>()(x, y) = T(value);
-        } else {
-            b.as<T>()(x, y) = T(float(value));
-        }
-    });
 }
 
 }  // namespace calotype::test

@@ -5,6 +5,7 @@
 
 #include <calotype/calotype.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -99,15 +100,25 @@ struct StageSpec {
     bool input = false;  ///< an image, of the values that the formula gives
     bool low = false;    ///< the definition's values, if there are taps, are below 0
     bool holes = false;  ///< undef where (x + y) % 3 == 0; read by Combine::Holes alone
+    bool external =
+        false;  ///< a C function of two taps that are neither scaled in x nor transposed
+    int external_rows = 1;  ///< it begins and ends at multiples of that
     Combine combine = Combine::Sum;
     int threshold = 0;      ///< of Combine::Choice
     std::vector<Tap> taps;  ///< none: a formula of the coordinates
     std::vector<UpdateSpec> updates;
+
+    /// Whether the definition does.
+    bool reads(int stage) const {
+        return std::any_of(taps.begin(), taps.end(),
+                           [&](const Tap &t) { return t.source == stage; });
+    }
 };
 
 struct RandomPipeline {
     std::vector<StageSpec> stages;  ///< the last are the outputs; stage 0 has no taps
     int outputs = 1;                ///< which do not use each other
+    int also_output = -1;           ///< another, if any, that others may use
     bool wide = false;              ///< has what only wide pipelines have
     bool full = false;              ///< and what only full pipelines have
     bool windows = false;           ///< to be scheduled so that windows slide and fold
@@ -115,8 +126,9 @@ struct RandomPipeline {
     int min_x = 0, min_y = 0, width = 1, height = 1;
 
     bool is_output(int stage) const {
-        return stage >= int(stages.size()) - outputs;
+        return stage == also_output || stage >= int(stages.size()) - outputs;
     }
+    std::vector<int> output_stages() const;
 };
 
 RandomPipeline random_pipeline(uint64_t seed);
@@ -131,6 +143,15 @@ RandomPipeline windows_random_pipeline(uint64_t seed);
 
 /// The formula of stages without taps, as type t has it.
 int64_t source_value(const Type &t, int x, int y);
+
+/// The type that values are computed in.
+Type work_type(const Type &t);
+/// The value as the type holds it.
+int64_t wrap(const Type &t, int64_t v);
+/// What a tap of that weight makes of a value that it reads.
+int64_t weighted(const Type &as, int64_t value, int weight);
+/// What a definition stores where its taps come to v: one value, or both of a tuple.
+std::array<int64_t, 2> stored_values(const StageSpec &s, int64_t v);
 
 /// The Funcs, with the RVars of each of their updates, and the images that the pipeline reads.
 struct BuiltPipeline {

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "random_externs.h"
+
 namespace calotype::test {
 
 namespace {
@@ -13,6 +15,20 @@ std::string list(const Tuple &values) {
     std::ostringstream out;
     for (size_t i = 0; i < values.size(); i++) {
         out << (i == 0 ? "" : ", ") << values[i];
+    }
+    return out.str();
+}
+
+std::string definition_text(const StageSpec &s, const Func &f) {
+    if (!s.external) {
+        return list(f.values());
+    }
+    std::ostringstream out;
+    out << "external " << f.types()[0] << (s.tuple ? " twice" : "") << ", rows " << s.external_rows
+        << ", low " << s.low;
+    for (const Tap &t : s.taps) {
+        out << " + f" << t.source << "(x + " << t.x.offset << ", y * " << t.y.scale << " + "
+            << t.y.offset << ") * " << t.weight;
     }
     return out.str();
 }
@@ -30,15 +46,25 @@ Buffer<void> asked_part(const Buffer<void> &b, const RandomPipeline &p) {
 
 }  // namespace
 
+std::vector<Func> RandomRun::output_funcs() const {
+    std::vector<Func> outputs;
+    for (int i : p.output_stages()) {
+        outputs.push_back(built.funcs[size_t(i)]);
+    }
+    return outputs;
+}
+
 Pipeline RandomRun::pipeline() {
-    return Pipeline(std::vector<Func>(built.funcs.end() - p.outputs, built.funcs.end()));
+    Pipeline result(output_funcs());
+    result.set_jit_externs(external_functions());
+    return result;
 }
 
 std::string RandomRun::text() const {
     std::ostringstream out;
     for (size_t i = 0; i < built.funcs.size(); i++) {
         const Func &f = built.funcs[i];
-        out << "    f" << i << "(x, y) = " << list(f.values()) << "\n";
+        out << "    f" << i << "(x, y) = " << definition_text(p.stages[i], f) << "\n";
         for (int u = 0; u < f.num_update_definitions(); u++) {
             out << "    f" << i << "(" << f.update_args(u)[0] << ", " << f.update_args(u)[1]
                 << ") = " << list(f.update_values(u)) << "\n";
@@ -51,8 +77,8 @@ std::string RandomRun::text() const {
 
 std::vector<Buffer<void>> RandomRun::outputs(const Target &target) {
     std::vector<Buffer<void>> outputs;
-    for (auto f = built.funcs.end() - p.outputs; f != built.funcs.end(); ++f) {
-        for (const Type &t : f->types()) {
+    for (const Func &f : output_funcs()) {
+        for (const Type &t : f.types()) {
             outputs.emplace_back(t, nullptr, p.width, p.height);
             outputs.back().set_min(p.min_x, p.min_y);
         }
@@ -79,8 +105,8 @@ void RandomRun::draw_layouts(uint64_t seed) {
     for (ImageParam &image : built.images) {
         input_layouts_.push_back(draw(image.dim(0)));
     }
-    for (auto f = built.funcs.end() - p.outputs; f != built.funcs.end(); ++f) {
-        for (OutputImageParam &output : f->output_buffers()) {
+    for (const Func &f : output_funcs()) {
+        for (OutputImageParam &output : f.output_buffers()) {
             output_layouts_.push_back(draw(output.dim(0)));
         }
     }
@@ -133,7 +159,7 @@ void RandomRun::for_each_element(
     const std::function<void(const OutputElement &, int64_t)> &visit) const {
     Evaluator evaluate(p);
     size_t n = 0;
-    for (int i = int(p.stages.size()) - p.outputs; i < int(p.stages.size()); i++) {
+    for (int i : p.output_stages()) {
         for (int v = 0; v < (p.stages[size_t(i)].tuple ? 2 : 1); v++, n++) {
             const Buffer<void> &b = outputs[n];
             for (int py = b.dim(1).min(); py <= b.dim(1).max(); py++) {

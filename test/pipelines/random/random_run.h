@@ -46,6 +46,8 @@ struct RandomRun {
     Directives directives;
 
 private:
+    std::vector<Func> output_funcs() const;
+
     std::vector<MemoryLayout> input_layouts_, output_layouts_;
     std::vector<LaidOutImage> inputs_;
 };

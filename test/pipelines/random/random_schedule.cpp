@@ -286,6 +286,10 @@ private:
     }
 
     void schedule_loops(int i, bool output) {
+        if (p_.stages[size_t(i)].external) {
+            loops_[size_t(i)].push_back({});
+            return;
+        }
         StageScheduler pure(dice_, directives_, func(i), name(i), output, wide());
         pure.loops = {{x}, {y}};
         pure.most_directives = p_.windows ? 2 : 5;
@@ -381,7 +385,11 @@ private:
     }
 
     bool has_free_rows(int i) const {
-        const Loop &outermost = loops_[size_t(i)][0].back();
+        const std::vector<Loop> &loops = loops_[size_t(i)][0];
+        if (loops.empty()) {
+            return false;
+        }
+        const Loop &outermost = loops.back();
         return outermost.var.name() == y.name() && !outermost.marked;
     }
 
@@ -491,26 +499,34 @@ private:
         if (stage > 0) {
             return s.updates[stage - 1].tap.source == i;
         }
-        return std::any_of(s.taps.begin(), s.taps.end(),
-                           [&](const Tap &t) { return t.source == i; });
+        return s.reads(i);
+    }
+
+    bool can_be_inlined(int i) const {
+        const StageSpec &s = p_.stages[size_t(i)];
+        const bool is_passed_on =
+            std::any_of(p_.stages.begin(), p_.stages.end(), [&](const StageSpec &reader) {
+                return reader.external && reader.reads(i);
+            });
+        return s.updates.empty() && !s.holes && !s.external && !is_passed_on;
     }
 
     void place(int i, bool output) {
         if (output) {
             return;
         }
-        if (p_.stages[size_t(i)].updates.empty() && !p_.stages[size_t(i)].holes &&
-            dice_.chance(p_.windows ? 5 : 20)) {
+        if (can_be_inlined(i) && dice_.chance(p_.windows ? 5 : 20)) {
             inlined_[size_t(i)] = true;
             return;
         }
+        const StageSpec &s = p_.stages[size_t(i)];
         const std::vector<Level> all = levels(i);
         const bool at_root = dice_.chance(p_.windows ? 10 : 30) || all.empty();
         const int compute = at_root ? -1 : dice_(int(all.size()));
         // What can be inlined is, when this is left out; what has updates is computed where it is
         // used.
         if (!compute_at(i, all, compute)) {
-            inlined_[size_t(i)] = p_.stages[size_t(i)].updates.empty();
+            inlined_[size_t(i)] = can_be_inlined(i) || s.holes;
             return;
         }
         chains_[size_t(i)].assign(all.begin(), std::next(all.begin(), compute + 1));

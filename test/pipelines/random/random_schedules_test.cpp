@@ -10,6 +10,7 @@
 #include <set>
 
 #include "pipelines/guarded_malloc.h"
+#include "random_externs.h"
 #include "random_run.h"
 #include "random_seeds.h"
 
@@ -37,7 +38,9 @@ void run_thrice(RandomRun &run) {
         std::vector<Buffer<void>> outputs = run.outputs(target);
         std::vector<LaidOutImage> memory = run.lay_out(outputs);
         run.set_inputs(outputs, target);
+        external_misses = 0;
         pipeline.realize(Realization(outputs));
+        EXPECT_EQ(external_misses, 0) << run.text();
         EXPECT_EQ(run.difference(outputs), "") << "choice " << choice << "\n" << run.text();
         for (LaidOutImage &image : memory) {
             EXPECT_TRUE(image.others_untouched()) << run.text();
@@ -95,6 +98,10 @@ TEST(RandomSchedules, change_no_result_of_images_of_other_layouts) {
 
 TEST(RandomSchedules, change_no_result_of_windows) {
     run_seeds(windows_random_pipeline, 60);
+}
+
+TEST(RandomSchedules, change_no_result_of_external_stages) {
+    run_seeds(extern_random_pipeline, 40);
 }
 
 }  // namespace
