@@ -29,6 +29,9 @@ constexpr unsigned loads_under_way = 48, straight_instructions = 256;
 /// The same of loops of an unknown number of iterations.
 constexpr unsigned unknown_loads_under_way = 32;
 
+/// How many of the iterations that such a loop leaves over are done at once: often it is all that there are.
+constexpr unsigned loads_of_rest = 8;
+
 /// What the assembler makes of a loop of an unknown number of iterations, which it does not know to be fewer.
 constexpr unsigned unrolled_by_assembler = 4;
 
@@ -156,8 +159,7 @@ public:
         }
     }
 
-    /// Of an unknown number of iterations, which may be more, does so many at once. The loop over the rest is as the
-    /// loop was.
+    /// Of an unknown number of iterations, which may be more, does so many at once, and of the rest fewer.
     void unroll(llvm::Loop *loop, unsigned count) {
         const unsigned most = evolution_.getSmallConstantMaxTripCount(loop);
         if ((most > 0 && most <= count) || !prepare(loop)) {
@@ -176,6 +178,9 @@ public:
         if (rest) {
             rest->setLoopID(nullptr);
             leave_to_assembler(rest);
+            if (count > loads_of_rest) {
+                unroll(rest, loads_of_rest);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Atomic updates. Each store to the producer inside of Atomic is one read-modify-write:
 //
-//     f[i] = f[i] + x     an atomic addition, also minimum or maximum of integers
+//     f[i] = f[i] + x     an atomic addition, also minimum or maximum
 //     f[i] = e(f[i])      compare and swap until nobody came between
 //
 // Vectors go lane by lane, as two lanes may mean the same element.
@@ -26,9 +26,11 @@ struct SimpleUpdate {
     Expr operand;  ///< undefined: it is none
 };
 
-SimpleUpdate simple_update(const Store *op) {
+/// Minima of floats, if the operation gives what the machine's does where one of them is NaN.
+SimpleUpdate simple_update(const Store *op, const Machine &machine) {
     using Operation = llvm::AtomicRMWInst;
     Type t = op->value.type();
+    const bool has_minimum = !t.is_float() || machine.has_minimum_of_numbers();
     SimpleUpdate update;
     if (is_small_float(t) || t.is_bool()) {
         return update;
@@ -36,11 +38,15 @@ SimpleUpdate simple_update(const Store *op) {
     if (const Add *sum = op->value.as<Add>()) {
         update.operation = t.is_float() ? Operation::FAdd : Operation::Add;
         update.operand = other_operand(op, sum->a, sum->b);
-    } else if (const Min *least = op->value.as<Min>(); least && !t.is_float()) {
-        update.operation = t.is_int() ? Operation::Min : Operation::UMin;
+    } else if (const Min *least = op->value.as<Min>(); least && has_minimum) {
+        update.operation = t.is_float() ? Operation::FMin
+                           : t.is_int() ? Operation::Min
+                                        : Operation::UMin;
         update.operand = other_operand(op, least->a, least->b);
-    } else if (const Max *most = op->value.as<Max>(); most && !t.is_float()) {
-        update.operation = t.is_int() ? Operation::Max : Operation::UMax;
+    } else if (const Max *most = op->value.as<Max>(); most && has_minimum) {
+        update.operation = t.is_float() ? Operation::FMax
+                           : t.is_int() ? Operation::Max
+                                        : Operation::UMax;
         update.operand = other_operand(op, most->a, most->b);
     }
     return update;
@@ -68,7 +74,7 @@ bool FunctionEmitter::emit_atomic_store(const Store *op) {
     llvm::Align align(uint64_t(t.bytes()));
     auto order = llvm::AtomicOrdering::Monotonic;
     Value *index = emit(op->index);
-    SimpleUpdate update = simple_update(op);
+    SimpleUpdate update = simple_update(op, machine_);
     Value *operand = update.operand.defined() ? emit(update.operand) : nullptr;
     Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
     llvm::BasicBlock *next = nullptr;  // after the lane before

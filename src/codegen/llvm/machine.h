@@ -78,6 +78,10 @@ public:
     }
     /// The smaller or larger of floats, where none of them is NaN.
     virtual Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const;
+    /// True if that is the other one where one of them is NaN.
+    virtual bool has_minimum_of_numbers() const {
+        return false;
+    }
     /// The address of storage for an allocation, at a multiple of 16 bytes.
     virtual Value *storage(FunctionEmitter &f, const Allocate *op) const;
 

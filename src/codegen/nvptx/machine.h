@@ -26,6 +26,9 @@ public:
     Value *math(FunctionEmitter &f, Intrinsic id, const std::vector<Value *> &args,
                 Type t) const override;
     Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const override;
+    bool has_minimum_of_numbers() const override {
+        return true;
+    }
     Value *storage(FunctionEmitter &f, const Allocate *op) const override;
     bool has_arithmetic(const Target &, Type t) const override;
     bool has_fused_multiply_add(const Target &) const override {

@@ -10,11 +10,13 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 
 #include "codegen/llvm/passes/opaque_choices.h"
 #include "codegen/nvptx/faults/llvm_faults.h"
 #include "codegen/nvptx/faults/ptxas_faults.h"
 #include "codegen/nvptx/passes/signed_loads.h"
+#include "codegen/nvptx/passes/warp_atomics.h"
 #include "codegen/short_loops.h"
 #include "support/error.h"
 
@@ -101,9 +103,15 @@ void PtxWriter::optimize(llvm::Module &module) const {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     decide_indices(module);
+    update_once_a_warp(module);
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
             passes.addPass(unrolling());
+        });
+    // Where a loop that was unrolled updates an element of shared memory, the last store is enough.
+    builder.registerOptimizerLastEPCallback(
+        [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::DSEPass()));
         });
     llvm::ModulePassManager passes =
         builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
