@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops mapped to blocks and threads in all ways compute what plain loops do.
+#include <algorithm>
+#include <string>
+
 #include "gpu.h"
 
 namespace calotype::test {
@@ -267,6 +270,55 @@ TEST(GpuLoops, atomic_updates_that_read_what_they_replace_twice) {
     count.compute_root().gpu_tile(x, xi, 8);
     count.update().atomic(true).split(r, ro, ri, 64).gpu_blocks(ro).gpu_threads(ri);
     expect_values<int>(out, 3, 8, [](int i, int j) { return ((1 << 14) + 2 - i) / 3 % 10 + j; });
+}
+
+template<typename T>
+void expect_sum_and_ends(int threads, int at_once) {
+    constexpr int n = 1237;
+    Func f("f"), sum("sum"), least("least"), most("most"), out("out");
+    f(x) = cast<T>(cast<int>(x) * 37 % 101);
+    sum() = cast<T>(3);
+    least() = cast<T>(77);
+    most() = cast<T>(11);
+    RDom r(0, n);
+    sum() += f(r);
+    least() = min(least(), f(r) + 5);
+    most() = max(most(), f(r));
+    out(x, y) = sum() + least() * 2 + most() + cast<T>(x - x);
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_root().gpu_tile(x, xi, 16);
+    for (Func each : {sum, least, most}) {
+        RVar ro("ro"), ri("ri"), rs("rs");
+        each.compute_root().gpu_single_thread();
+        each.update()
+            .split(r, ro, ri, threads * at_once, TailStrategy::GuardWithIf)
+            .split(ri, rs, ri, threads, TailStrategy::GuardWithIf)
+            .reorder(rs, ri, ro)
+            .atomic()
+            .gpu_blocks(ro)
+            .gpu_threads(ri);
+    }
+    int expected = 3, least_value = 77, most_value = 11;
+    for (int i = 0; i < n; i++) {
+        expected += i * 37 % 101;
+        least_value = std::min(least_value, i * 37 % 101 + 5);
+        most_value = std::max(most_value, i * 37 % 101);
+    }
+    expect_values<T>(out, 8, 8,
+                     [&](int, int) { return T(expected + least_value * 2 + most_value); });
+}
+
+// Lanes of whole warps combine their values before one of them updates; others update for themselves.
+TEST(GpuLoops, atomic_updates_of_one_element_by_blocks_of_any_size) {
+    REQUIRE_GPU();
+    for (const int threads : {1, 20, 32, 33, 96, 256}) {
+        for (const int at_once : {1, 3}) {
+            SCOPED_TRACE(std::to_string(threads) + " threads, each " + std::to_string(at_once));
+            expect_sum_and_ends<int>(threads, at_once);
+            expect_sum_and_ends<uint32_t>(threads, at_once);
+            expect_sum_and_ends<float>(threads, at_once);
+        }
+    }
 }
 
 TEST(GpuLoops, updates_of_what_the_host_made_in_one_of_two_ways) {
