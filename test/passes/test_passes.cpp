@@ -19,7 +19,8 @@ namespace {
 class PassTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PassTest, Golden) {
-    const std::string pass_name = std::filesystem::path(GetParam()).parent_path().filename();
+    const std::filesystem::path file = std::filesystem::relative(GetParam(), CALOTYPE_TEST_DIR);
+    const std::string pass_name = file.begin()->string();
     const Pass pass = find_pass(pass_name);
     ASSERT_TRUE(pass) << "no pass " << pass_name;
     EXPECT_TRUE(check_golden_file(GetParam(), [&](const std::string &input) {
