@@ -133,8 +133,7 @@ void make_external(Dice &dice, const RandomPipeline &p, StageSpec &s) {
 
 RandomPipeline extern_random_pipeline(uint64_t seed) {
     Dice dice(seed);
-    RandomPipeline p =
-        dice.chance(60) ? windows_random_pipeline(seed) : full_random_pipeline(seed);
+    RandomPipeline p = dice.chance(60) ? windows_random_pipeline(seed) : full_random_pipeline(seed);
     for (size_t i = 1; i < p.stages.size(); i++) {
         StageSpec &s = p.stages[i];
         const bool can_be = !s.input && !s.holes && s.combine != Combine::Holes &&
