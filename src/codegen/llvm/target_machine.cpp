@@ -29,6 +29,7 @@
 #include "codegen/llvm/passes/product_order.h"
 #include "codegen/llvm/passes/uniform_offsets.h"
 #include "codegen/short_loops.h"
+#include "codegen/x86/carried_products.h"
 #include "codegen/x86/carried_vectors.h"
 #include "codegen/x86/comparisons.h"
 #include "codegen/x86/float_choices.h"
@@ -248,6 +249,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     add_late_terms_last(*copy);
     compute_both_choices(*copy);
     if (target.arch == Target::X86) {
+        add_products_before_carried(*copy, target);
         compare_upper_bits_at_once(*copy);
         compare_by_known_extremes(*copy);
         interleave_by_permutation(*copy, target);

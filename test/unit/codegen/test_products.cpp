@@ -38,6 +38,28 @@ TEST(Products, OfWordsMakeEachWideOnce) {
     EXPECT_EQ(count(text, "vpmovsxwd"), 0u) << text;
 }
 
+/// One instruction less would be two that wait for each other in each iteration.
+TEST(Products, AreAddedUpBeforeWhatComesRoundALoop) {
+    const Expr r = Variable::make(Int(32), "r"), at = Ramp::make(0, 1, 8);
+    const auto square = [&](int from) {
+        const Expr word = Load::make(Int(16, 8), "a", Ramp::make(r * 16 + from, 1, 8),
+                                     const_true(8), Alignment());
+        return cast(Int(32, 8), word) * cast(Int(32, 8), word);
+    };
+    const Expr sum = Load::make(Int(32, 8), "out", at, const_true(8), Alignment());
+    const Stmt store =
+        Store::make("out", sum + square(0) + square(8), at, const_true(8), Alignment());
+    const Stmt loop =
+        For::make("r", 0, 1000, ForType::Serial, Partition::Auto, DeviceAPI::None, store);
+    const std::string text =
+        CompiledModule(one_function({pointer_argument("out"), pointer_argument("a")}, loop),
+                       Target("x86-64-linux-avx512_zen4"))
+            .assembly();
+    EXPECT_EQ(count(text, "vpmaddwd"), 1u) << text;
+    EXPECT_EQ(count(text, "vpdpwssd"), 1u) << text;
+    EXPECT_EQ(count(text, "vpaddd"), 1u) << text;
+}
+
 TEST(Products, OrSumsOfBytesNeedNoMoreThanSse2) {
     const Expr bytes = cast(UInt(16, 32), load(UInt(8, 32), "a"));
     const std::string sums =
