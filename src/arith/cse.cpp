@@ -184,6 +184,9 @@ bool is_cheap(const ExprNode *node, bool lift_all) {
             return as_const_power_of_two(op->b).has_value();
         } else if constexpr (std::is_same_v<T, Ramp>) {
             return is_const(op->stride);
+        } else if constexpr (std::is_same_v<T, Shuffle>) {
+            // Code generation makes one operation of the lanes of a vector and what widens them.
+            return op->is_slice() && op->vectors.size() == 1 && op->slice_stride() <= 4;
         } else {
             return false;
         }

@@ -40,6 +40,9 @@ TEST(CSE, LeavesCheapThings) {
     const Expr other = Load::make(Int(32), "other", bundle, const_true(), Alignment());
     EXPECT_EQ(cse(load(bundle) + other),
               "let t0 = x * y in buf[bundle(t0, y)] + other[bundle(t0, y)]");
+    const Expr lanes = Variable::make(Int(32, 16), "lanes");
+    const Expr odd = Shuffle::make_slice(lanes, 1, 2, 8);
+    EXPECT_EQ(cse(odd * odd), "slice(lanes:int32x16, 1, 2, 8) * slice(lanes:int32x16, 1, 2, 8)");
     // What a cheap thing is made of is named if it is used twice through it.
     EXPECT_EQ(cse((x * y + 1) / (x * y + 1)), "let t0 = x * y in (t0 + 1) / (t0 + 1)");
 }
