@@ -25,7 +25,10 @@ constexpr RuleText rules[] = {
     // Constants fold and move outwards; a clamp is max(min(x, high), low).
     {ordered, "max(max(x, c0), c1) -> max(x, fold(max(c0, c1)))"},
     {any, "max(min(x, c0), c1) -> c1 if c1 >= c0"},
-    {ordered, "max(max(x, c0), a) -> max(max(x, a), c0)"},
+    {ordered, "max(max(max(x, c0), y), c1) -> max(max(x, c0), y) if c0 >= c1"},
+    {ordered, "max(max(max(x, c0), y), c1) -> max(max(x, y), c1) if c0 < c1"},
+    // Only of indices: of data, each of a running extreme's values begins with the one before.
+    {exact, "max(max(x, c0), a) -> max(max(x, a), c0)"},
     {exact, "max(x + c0, c1) -> max(x, fold(c1 - c0)) + c0"},
     {exact, "max(c0 - x, c1) -> c0 - min(x, fold(c0 - c1))"},
     {exact, "max(x + c0, x) -> x + fold(max(c0, 0))"},

@@ -25,7 +25,10 @@ constexpr RuleText rules[] = {
     // Constants fold and move outwards; a clamp is max(min(x, high), low).
     {ordered, "min(min(x, c0), c1) -> min(x, fold(min(c0, c1)))"},
     {any, "min(max(x, c0), c1) -> c1 if c1 <= c0"},
-    {ordered, "min(min(x, c0), a) -> min(min(x, a), c0)"},
+    {ordered, "min(min(min(x, c0), y), c1) -> min(min(x, c0), y) if c0 <= c1"},
+    {ordered, "min(min(min(x, c0), y), c1) -> min(min(x, y), c1) if c0 > c1"},
+    // Only of indices: of data, each of a running extreme's values begins with the one before.
+    {exact, "min(min(x, c0), a) -> min(min(x, a), c0)"},
     {ordered, "min(max(x, c0), c1) -> max(min(x, c1), c0) if c0 < c1"},
     {exact, "min(x + c0, c1) -> min(x, fold(c1 - c0)) + c0"},
     {exact, "min(c0 - x, c1) -> c0 - max(x, fold(c0 - c1))"},

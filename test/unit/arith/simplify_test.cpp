@@ -100,6 +100,12 @@ constexpr Case data[] = {
     {"let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])",
      "let v = a[i] + b[i] in select(x < y, v + 5 < c[i], v < d[i])"},
     {"a[i] - min(a[i], b[i])", "a[i] - min(a[i], b[i])"},
+    // Of a running extreme each value is the one before and something.
+    {"max(max(a[i]:uint8, (uint8)3), b[i]:uint8)", "max(b[i]:uint8, max(a[i]:uint8, (uint8)3))"},
+    {"max(max(max(a[i]:uint8, (uint8)3), b[i]:uint8), (uint8)2)",
+     "max(b[i]:uint8, max(a[i]:uint8, (uint8)3))"},
+    {"min(min(min(a[i]:uint8, (uint8)3), b[i]:uint8), (uint8)2)",
+     "min(min(a[i]:uint8, b[i]:uint8), (uint8)2)"},
     // A choice between operands that fit fits.
     {"select(x < y, (a[i] + b[i]) / 3, (a[i] * b[i]) / 3)",
      "select(x < y, a[i] + b[i], a[i] * b[i]) / 3"},
