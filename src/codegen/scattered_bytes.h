@@ -27,4 +27,11 @@ bool does_little_but_gather(const For *loop, int vector_bits);
 ///     for x in [0, 100) { f[x] = int64(floats[x]) }
 bool does_little_but_convert_to_long(const For *loop);
 
+/// True if a loop, which has no other inside, loads neighbours that lie together, goes on by as many of them, more than LLVM
+/// loads together for several iterations, and makes a number of them, or stores as many neighbours: they are vectors within an
+/// iteration, and over iterations would be put together one by one.
+///
+///     for x in [0, 100) { f[x] = bytes[x*16] + bytes[x*16 + 1] + ... + bytes[x*16 + 15] }
+bool packs_neighbours_of_iteration(const For *loop);
+
 }  // namespace calotype::internal

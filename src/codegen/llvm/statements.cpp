@@ -204,6 +204,7 @@ void FunctionEmitter::emit_serial_loop(const For *op) {
     llvm::BranchInst *back = b_.CreateCondBr(b_.CreateICmpNE(next, end), loop, after);
     const bool is_innermost = !contains_kind(op->body, NodeKind::For);
     if (op->partition == Partition::Never || (is_innermost && touches_scattered_bytes(op)) ||
+        (is_innermost && packs_neighbours_of_iteration(op)) ||
         (is_innermost && !machine_.has_fast_gather(target()) &&
          does_little_but_gather(op, vector_register_bits(target(), true))) ||
         (is_innermost && target().arch == Target::X86 && !x86_has_narrow_and_long_lanes(target()) &&

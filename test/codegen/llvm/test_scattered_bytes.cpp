@@ -41,6 +41,43 @@ TEST(ScatteredBytes, NotForAFewLanesNorBesideOtherWork) {
         stays_scalar("f[x] = uint8(exp(float32(b[x / 2]:uint8)) * exp(float32(c[x]:uint8)))"));
 }
 
+/// "a(0) + a(1) + ..." of so many elements of rows of `step`.
+std::string sum_of_row(int count, int step, const std::string &operation = " + ") {
+    std::string sum;
+    for (int i = 0; i < count; i++) {
+        sum += (i == 0 ? "" : operation) + "b[x*" + std::to_string(step) + " + " +
+               std::to_string(i) + "]:int16";
+    }
+    return sum;
+}
+
+TEST(ScatteredBytes, NeighboursOfAnIterationAreItsVectors) {
+    const auto packs = [](const std::string &body) {
+        const Stmt s = parse_stmt("for (x, 0, n) {\n" + body + "\n}\n");
+        return packs_neighbours_of_iteration(s.as<For>());
+    };
+    EXPECT_TRUE(packs("f[x] = " + sum_of_row(16, 16)));
+    EXPECT_TRUE(packs("f[x] = " + sum_of_row(16, 32)));
+    std::string row;
+    for (int i = 0; i < 16; i++) {
+        const std::string place = "[x*16 + " + std::to_string(i) + "]";
+        row += "f" + place + " = b" + place + ":uint8\n";
+    }
+    EXPECT_TRUE(packs(row));
+    // LLVM takes eight apart in registers; others are not next to each other, or are no vector within the iteration.
+    EXPECT_FALSE(packs("f[x] = " + sum_of_row(8, 8)));
+    EXPECT_FALSE(packs("f[x] = " + sum_of_row(8, 64)));
+    EXPECT_FALSE(packs("f[x] = " + sum_of_row(16, 16, " - ")));
+    EXPECT_FALSE(packs("f[x] = " + sum_of_row(4, 4)));
+    // What is computed differently is no vector either.
+    std::string mixed;
+    for (int i = 0; i < 16; i++) {
+        mixed += (i == 0 ? "b[x*16 + " : " + b[x*16 + ") + std::to_string(i * 7 % 16) +
+                 "]:int16 / (int16)" + std::to_string(i + 2);
+    }
+    EXPECT_FALSE(packs("f[x] = " + mixed));
+}
+
 bool only_gathers(const std::string &body, int vector_bits = 512) {
     const Stmt s = parse_stmt("for (x, 0, n) {\n" + body + "\n}\n");
     return does_little_but_gather(s.as<For>(), vector_bits);

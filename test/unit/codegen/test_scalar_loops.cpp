@@ -117,6 +117,23 @@ TEST(ScalarLoops, OfChoicesHaveNoBranchesForThem) {
     EXPECT_GE(count(loop_of(body, "-avx512_sapphirerapids-disable_llvm_loop_opt"), "cmov"), 14u);
 }
 
+/// LLVM would put together each byte of several iterations.
+TEST(ScalarLoops, OverRowsOfBytesHaveVectorsWithinARow) {
+    const auto byte = [](int at) {
+        return Load::make(UInt(8), "a", i * 32 + at, one, Alignment());
+    };
+    Expr bits = make_const(UInt(32), 0);
+    for (int at = 0; at < 32; at++) {
+        bits = Call::make(
+            UInt(32), Intrinsic::bitwise_or,
+            {bits, Select::make(byte(at) == make_const(UInt(8), 44),
+                                make_const(UInt(32), int64_t(1) << at), make_const(UInt(32), 0))});
+    }
+    const std::string text = loop_of(Store::make("out", bits, i, one, Alignment()), "");
+    EXPECT_EQ(count(text, "vpinsrb"), 0u) << text;
+    EXPECT_GT(count(text, "vpcmpeqb"), 0u) << text;
+}
+
 /// What one iteration adds to element by element, the next one would read two at a time.
 TEST(ScalarLoops, OverWindowsThatOverlapAddToElements) {
     const Expr k = Variable::make(Int(32), "k");
