@@ -27,29 +27,29 @@ int operations_on_carried(int squares, const char *target, const std::string &wo
                n + " = add <8 x i32> " + (i == 0 ? first : "%s" + std::to_string(i - 1)) + ", %m" +
                n + "\n";
     }
-    const std::string text = "declare <8 x i32> @llvm.x86.avx512.vpdpwssd.256(<8 x i32>, <8 x i32>, "
-                             "<8 x i32>)\n"
-                             "define <8 x i32> @f(ptr noalias %in, ptr noalias %out, <8 x i32> %a, "
-                             "i64 %n) {\n"
-                             "entry:\n"
-                             "br label %loop\n"
-                             "loop:\n"
-                             "%i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
-                             "%before = phi <8 x i32> [ %a, %entry ], [ %s" +
-                             std::to_string(squares - 1) +
-                             ", %loop ]\n"
-                             "%from = getelementptr i16, ptr %in, i64 %i\n" +
-                             work + sum +
-                             "%j = add i64 %i, 1\n"
-                             "%more = icmp slt i64 %j, %n\n"
-                             "br i1 %more, label %loop, label %end\n"
-                             "end:\n"
-                             "ret <8 x i32> %s" +
-                             std::to_string(squares - 1) + "\n}\n";
+    const std::string text =
+        "declare <8 x i32> @llvm.x86.avx512.vpdpwssd.256(<8 x i32>, <8 x i32>, "
+        "<8 x i32>)\n"
+        "define <8 x i32> @f(ptr noalias %in, ptr noalias %out, <8 x i32> %a, "
+        "i64 %n) {\n"
+        "entry:\n"
+        "br label %loop\n"
+        "loop:\n"
+        "%i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
+        "%before = phi <8 x i32> [ %a, %entry ], [ %s" +
+        std::to_string(squares - 1) +
+        ", %loop ]\n"
+        "%from = getelementptr i16, ptr %in, i64 %i\n" +
+        work + sum +
+        "%j = add i64 %i, 1\n"
+        "%more = icmp slt i64 %j, %n\n"
+        "br i1 %more, label %loop, label %end\n"
+        "end:\n"
+        "ret <8 x i32> %s" +
+        std::to_string(squares - 1) + "\n}\n";
     llvm::LLVMContext context;
-    const auto module = transformed(text, context, [&](llvm::Module &m) {
-        add_products_before_carried(m, Target(target));
-    });
+    const auto module = transformed(
+        text, context, [&](llvm::Module &m) { add_products_before_carried(m, Target(target)); });
     const llvm::Value *carried = nullptr;
     for (const llvm::Instruction &i : llvm::instructions(*module->getFunction("f"))) {
         carried = i.getName() == "before" ? &i : carried;
@@ -86,8 +86,8 @@ TEST(CarriedProducts, StayWhereNothingWaits) {
     std::string much_work;
     for (int i = 0; i < 60; i++) {
         const std::string n = std::to_string(i);
-        much_work += "%w" + n + " = xor i64 %i, " + n + "\n" + "store volatile i64 %w" + n +
-                     ", ptr %out\n";
+        much_work +=
+            "%w" + n + " = xor i64 %i, " + n + "\n" + "store volatile i64 %w" + n + ", ptr %out\n";
     }
     EXPECT_EQ(operations_on_carried(3, vnni, much_work), 3);
 }
