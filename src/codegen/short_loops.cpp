@@ -30,7 +30,7 @@ constexpr unsigned loads_under_way = 48, straight_instructions = 256;
 constexpr unsigned unknown_loads_under_way = 32;
 
 /// How many of the iterations that such a loop leaves over are done at once: often it is all that there are.
-constexpr unsigned loads_of_rest = 8;
+constexpr unsigned iterations_of_rest = 8;
 
 /// What the assembler makes of a loop of an unknown number of iterations, which it does not know to be fewer.
 constexpr unsigned unrolled_by_assembler = 4;
@@ -178,8 +178,8 @@ public:
         if (rest) {
             rest->setLoopID(nullptr);
             leave_to_assembler(rest);
-            if (count > loads_of_rest) {
-                unroll(rest, loads_of_rest);
+            if (count > iterations_of_rest) {
+                unroll(rest, iterations_of_rest);
             }
         }
     }

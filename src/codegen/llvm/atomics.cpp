@@ -26,9 +26,14 @@ struct SimpleUpdate {
     Expr operand;  ///< undefined: it is none
 };
 
+using Operation = llvm::AtomicRMWInst::BinOp;
+
+Operation of_kind(const Type &t, Operation floats, Operation integers, Operation unsigneds) {
+    return t.is_float() ? floats : t.is_int() ? integers : unsigneds;
+}
+
 /// Minima of floats, if the operation gives what the machine's does where one of them is NaN.
 SimpleUpdate simple_update(const Store *op, const Machine &machine) {
-    using Operation = llvm::AtomicRMWInst;
     Type t = op->value.type();
     const bool has_minimum = !t.is_float() || machine.has_minimum_of_numbers();
     SimpleUpdate update;
@@ -36,17 +41,13 @@ SimpleUpdate simple_update(const Store *op, const Machine &machine) {
         return update;
     }
     if (const Add *sum = op->value.as<Add>()) {
-        update.operation = t.is_float() ? Operation::FAdd : Operation::Add;
+        update.operation = of_kind(t, Operation::FAdd, Operation::Add, Operation::Add);
         update.operand = other_operand(op, sum->a, sum->b);
     } else if (const Min *least = op->value.as<Min>(); least && has_minimum) {
-        update.operation = t.is_float() ? Operation::FMin
-                           : t.is_int() ? Operation::Min
-                                        : Operation::UMin;
+        update.operation = of_kind(t, Operation::FMin, Operation::Min, Operation::UMin);
         update.operand = other_operand(op, least->a, least->b);
     } else if (const Max *most = op->value.as<Max>(); most && has_minimum) {
-        update.operation = t.is_float() ? Operation::FMax
-                           : t.is_int() ? Operation::Max
-                                        : Operation::UMax;
+        update.operation = of_kind(t, Operation::FMax, Operation::Max, Operation::UMax);
         update.operand = other_operand(op, most->a, most->b);
     }
     return update;

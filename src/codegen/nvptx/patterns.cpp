@@ -6,6 +6,7 @@
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/machine.h"
+#include "codegen/nvptx/warp_shuffle.h"
 #include "ir/constants.h"
 #include "ir/conventions/kernels.h"
 #include "ir/language/match_types.h"
@@ -17,8 +18,6 @@ using llvm::Value;
 namespace N = llvm::Intrinsic;
 
 namespace {
-
-constexpr uint32_t whole_warp = 0xffffffff;
 
 int constant_argument(const Call *op, size_t i) {
     auto value = as_const_int(op->args.at(i));
@@ -52,45 +51,6 @@ Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op) {
     return llvm::Constant::getNullValue(f.type(op->type));
 }
 
-namespace {
-
-/// From which lane, and in which way, among `width` lanes.
-struct WarpShuffle {
-    Value *lane;
-    int mode, width;
-};
-
-/// One shuffle of 32 bits. Lanes of a warp that has fewer than 32 threads count as done.
-Value *shuffle_word(FunctionEmitter &f, Value *word, const WarpShuffle &how) {
-    static const N::ID ids[] = {N::nvvm_shfl_sync_idx_i32, N::nvvm_shfl_sync_up_i32,
-                                N::nvvm_shfl_sync_down_i32, N::nvvm_shfl_sync_bfly_i32};
-    llvm::IRBuilder<> &b = f.builder();
-    // The last lane that may be read (going up, the first), and which bits of its number all lanes
-    // of a group have in common.
-    const int clamp = (how.mode == 1 ? 0 : 31) | (32 - how.width) << 8;
-    return b.CreateIntrinsic(ids[how.mode], {},
-                             {b.getInt32(whole_warp), word, how.lane, b.getInt32(clamp)});
-}
-
-/// A scalar of up to 64 bits, word by word.
-Value *shuffle_scalar(FunctionEmitter &f, Value *v, const WarpShuffle &how) {
-    llvm::IRBuilder<> &b = f.builder();
-    llvm::Type *t = v->getType();
-    unsigned bits = t->getScalarSizeInBits();
-    Value *whole = b.CreateBitCast(v, b.getIntNTy(bits));
-    if (bits <= 32) {
-        Value *word = shuffle_word(f, b.CreateZExt(whole, b.getInt32Ty()), how);
-        return b.CreateBitCast(b.CreateTrunc(word, whole->getType()), t);
-    }
-    Value *low = shuffle_word(f, b.CreateTrunc(whole, b.getInt32Ty()), how);
-    Value *high = shuffle_word(f, b.CreateTrunc(b.CreateLShr(whole, 32), b.getInt32Ty()), how);
-    Value *joined = b.CreateOr(b.CreateZExt(low, b.getInt64Ty()),
-                               b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), 32));
-    return b.CreateBitCast(joined, t);
-}
-
-}  // namespace
-
 Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op) {
     int mode = op->args.size() > 2 ? constant_argument(op, 2) : 0;
     int width = op->args.size() > 3 ? constant_argument(op, 3) : 32;
@@ -98,7 +58,7 @@ Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op) {
     Value *v = f.emit(op->args[0]);
     Value *lane = f.builder().CreateIntCast(f.emit(op->args[1]), f.builder().getInt32Ty(), true);
     return f.by_lanes({v}, op->type.lanes(), [&](const std::vector<Value *> &scalar) {
-        return shuffle_scalar(f, scalar[0], {lane, mode, width});
+        return shuffle_scalar(f.builder(), scalar[0], {lane, mode, width});
     });
 }
 

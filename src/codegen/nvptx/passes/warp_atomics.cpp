@@ -11,6 +11,9 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "codegen/nvptx/warp_shuffle.h"
+#include "ir/conventions/kernels.h"
+
 namespace calotype::internal {
 
 namespace {
@@ -109,8 +112,6 @@ public:
     }
 
 private:
-    static constexpr uint32_t whole_warp = 0xffffffff;
-
     llvm::Value *active_lanes() {
         auto *type = llvm::FunctionType::get(b_.getInt32Ty(), false);
         llvm::CallInst *call = b_.CreateCall(
@@ -120,22 +121,8 @@ private:
     }
 
     llvm::Value *exchanged(llvm::Value *v, int distance) {
-        llvm::Type *t = v->getType(), *word = b_.getInt32Ty();
-        if (t->getPrimitiveSizeInBits() == 32) {
-            return b_.CreateBitCast(exchanged_word(b_.CreateBitCast(v, word), distance), t);
-        }
-        llvm::Value *words = b_.CreateBitCast(v, llvm::FixedVectorType::get(word, 2));
-        for (uint64_t i = 0; i < 2; i++) {
-            words = b_.CreateInsertElement(
-                words, exchanged_word(b_.CreateExtractElement(words, i), distance), i);
-        }
-        return b_.CreateBitCast(words, t);
-    }
-
-    llvm::Value *exchanged_word(llvm::Value *v, int distance) {
-        return b_.CreateIntrinsic(
-            b_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
-            {b_.getInt32(whole_warp), v, b_.getInt32(uint32_t(distance)), b_.getInt32(31)});
+        return shuffle_scalar(b_, v,
+                              {b_.getInt32(uint32_t(distance)), WarpShuffle::Butterfly, warp_size});
     }
 
     llvm::Value *combined(llvm::Value *a, llvm::Value *b) {
