@@ -18,20 +18,10 @@ namespace calotype::internal {
 
 namespace {
 
-/// A combined with b; undefined for what is not combined in loops here.
-Expr combined(VectorReduce::Operator op, const Expr &a, const Expr &b) {
-    switch (op) {
-    case VectorReduce::Add:
-        return a + b;
-    case VectorReduce::Mul:
-        return a * b;
-    case VectorReduce::Min:
-        return min(a, b);
-    case VectorReduce::Max:
-        return max(a, b);
-    default:
-        return Expr();
-    }
+/// Numbers of any type; conditions and what saturates stay.
+bool is_of_numbers(VectorReduce::Operator op) {
+    return op == VectorReduce::Add || op == VectorReduce::Mul || op == VectorReduce::Min ||
+           op == VectorReduce::Max;
 }
 
 struct Update {
@@ -99,7 +89,7 @@ private:
         auto update = store ? match_atomic_update(store) : std::nullopt;
         if (update && op->mutex_name.empty() && store->value.type().is_scalar() &&
             is_const_one(store->predicate) && update->operand.type() == store->value.type() &&
-            combined(update->op, update->operand, update->operand).defined()) {
+            is_of_numbers(update->op)) {
             const Expr index = lets_.expand(store->index);
             if (index.defined() && is_pure(index) && !contains_kind(index, NodeKind::Load) &&
                 !uses_any_var(index, inside_)) {
@@ -168,7 +158,7 @@ private:
             if (u.atomic == op) {
                 const Expr before = load_first(u.own, u.store->value.type());
                 const Stmt update =
-                    store_first(u.own, combined(u.update.op, before, u.update.operand));
+                    store_first(u.own, combine(u.update.op, before, u.update.operand));
                 return u.is_sure ? update
                                  : Block::make(update, store_first(u.met, make_one(UInt(8))));
             }

@@ -116,4 +116,25 @@ Expr reduction_identity(VectorReduce::Operator op, const Type &t) {
     return Expr();
 }
 
+Expr combine(VectorReduce::Operator op, const Expr &a, const Expr &b) {
+    switch (op) {
+    case VectorReduce::Add:
+        return a + b;
+    case VectorReduce::SaturatingAdd:
+        return a.type().is_float() ? a + b
+                                   : Call::make(a.type(), Intrinsic::saturating_add, {a, b});
+    case VectorReduce::Mul:
+        return a * b;
+    case VectorReduce::Min:
+        return Min::make(a, b);
+    case VectorReduce::Max:
+        return Max::make(a, b);
+    case VectorReduce::And:
+        return a && b;
+    case VectorReduce::Or:
+        return a || b;
+    }
+    return Expr();
+}
+
 }  // namespace calotype::internal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recognises stores that combine one more value into an element: `f[i] = f[i] + e`. Helper of
-// vectorize_loops.
+// vectorize_loops and others that reduce.
 #pragma once
 
 #include <functional>
@@ -21,6 +21,9 @@ struct AtomicUpdate {
 
 /// The update that the store is, if it is one.
 std::optional<AtomicUpdate> match_atomic_update(const Store *store);
+
+/// a combined with b.
+Expr combine(VectorReduce::Operator op, const Expr &a, const Expr &b);
 
 /// The value that changes nothing when combined; t may be a vector.
 Expr reduction_identity(VectorReduce::Operator op, const Type &t);

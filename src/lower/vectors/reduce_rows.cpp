@@ -8,6 +8,7 @@
 #include "ir/intrinsics.h"
 #include "ir/language/match_types.h"
 #include "ir/operators.h"
+#include "lower/loops/atomic_update.h"
 
 namespace calotype::internal {
 
@@ -52,27 +53,6 @@ Expr concat_of_runs(const Expr &vector, const std::vector<int> &indices) {
         runs.push_back(simplify(Shuffle::make_slice(vector, indices[begin], 1, lanes)));
     }
     return Shuffle::make_concat(runs);
-}
-
-Expr combine(VectorReduce::Operator op, const Expr &a, const Expr &b) {
-    switch (op) {
-    case VectorReduce::Add:
-        return a + b;
-    case VectorReduce::SaturatingAdd:
-        return a.type().is_float() ? a + b
-                                   : Call::make(a.type(), Intrinsic::saturating_add, {a, b});
-    case VectorReduce::Mul:
-        return a * b;
-    case VectorReduce::Min:
-        return Min::make(a, b);
-    case VectorReduce::Max:
-        return Max::make(a, b);
-    case VectorReduce::And:
-        return a && b;
-    case VectorReduce::Or:
-        return a || b;
-    }
-    return Expr();
 }
 
 /// By pairs.
