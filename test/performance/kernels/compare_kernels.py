@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that people write for Triton, numba-cuda, CuPy and torch, beside pipelines that do the same.
 
-    compare.py FILE                                     on a machine with a GPU and these packages: times, as JSON
-    compare.py --write-docs docs/benchmarks.md FILE     puts the table of them into the page
+    compare_kernels.py FILE                                     on a machine with a GPU and these packages: times, as JSON
+    compare_kernels.py --write-docs docs/benchmarks.md FILE     puts the table of them into the page
 
 All work on tensors of torch in the GPU's memory. A time is the median of triton.testing.do_bench, which empties the
 cache before each call. The results are compared: a difference ends the program with status 1.
@@ -12,8 +12,10 @@ cache before each call. The results are compared: a difference ends the program 
 import argparse
 import json
 import pathlib
-import re
 import sys
+
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "halide"))
+from compare import write_page  # noqa: E402
 
 
 class Kernel:
@@ -221,22 +223,13 @@ def table(results):
     return "\n".join(lines)
 
 
-def write_docs(page, text):
-    begin, end = "<!-- begin: kernels of other languages -->", "<!-- end: kernels of other languages -->"
-    before = page.read_text()
-    after, found = re.subn(f"{begin}.*{end}", lambda _: f"{begin}\n{text}\n{end}", before, flags=re.DOTALL)
-    if not found:
-        sys.exit(f"{page} has no place for the table")
-    page.write_text(after)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE")
     arguments = parser.parse_args()
     if arguments.write_docs:
-        write_docs(arguments.write_docs, table(json.loads(arguments.file.read_text())))
+        write_page(arguments.write_docs, "kernels of other languages", table(json.loads(arguments.file.read_text())))
         return
     results, wrong = measure()
     arguments.file.write_text(json.dumps(results))
